@@ -249,6 +249,20 @@ impl<M: Machine, V> Step<M, V> {
         self
     }
 
+    /// The same step, with its verdict in an event's own words.
+    pub(crate) fn map<W>(self, words: impl FnOnce(V) -> W) -> Step<M, W> {
+        Step {
+            state: self.state,
+            rule: self.rule,
+            verdict: match self.verdict {
+                Verdict::Say(verdict) => Verdict::Say(words(verdict)),
+                Verdict::Need { effect, limit } => Verdict::Need { effect, limit },
+            },
+            abandoned: self.abandoned,
+            notes: self.notes,
+        }
+    }
+
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());

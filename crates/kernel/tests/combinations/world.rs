@@ -7,7 +7,7 @@ use mainspring_kernel::event::{Background, Chain, Event, Speaker};
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::claim::phase::Phase as ClaimPhase;
 use mainspring_kernel::machines::claim::work::{
-    Board, Effect, Fault, How, Outcome as ClaimOutcome,
+    CardMove, Effect, Fault, How, Outcome as ClaimOutcome,
 };
 use mainspring_kernel::machines::looping::{self, Ending, Past};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Record, Verdict};
@@ -252,9 +252,9 @@ impl World {
                         pr: 107,
                         url: "https://github.com/acme/widgets/pull/107".into(),
                         how: How::Now,
-                        board: Board::Moved,
+                        board: CardMove::Moved,
                     },
-                    (Effect::Sync(_), _) => ClaimOutcome::Synced(Board::Moved),
+                    (Effect::Sync(_), _) => ClaimOutcome::Synced(CardMove::Moved),
                     (other, _) => panic!("nobody asked for {other:?}"),
                 };
                 Finished::Claim(Returned {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::pull::{Extent, Outlook, Pull, PullState, Review};
-use mainspring_kernel::machines::claim::work::{Board, Effect, Fault, How, Outcome, Release};
+use mainspring_kernel::machines::claim::work::{CardMove, Effect, Fault, How, Outcome, Release};
 use mainspring_kernel::machines::review::{self, Failure, Finding, Request, Verdict};
 
 use super::random::Random;
@@ -181,14 +181,14 @@ fn opened(pr: u64, how: How) -> Outcome {
         pr,
         url: format!("pull/{pr}"),
         how,
-        board: Board::Off,
+        board: CardMove::Off,
     }
 }
 
 fn closed(how: How) -> Outcome {
     Outcome::Closed {
         how,
-        board: Board::Off,
+        board: CardMove::Off,
         release: Release::NotHeld,
     }
 }

@@ -225,6 +225,11 @@ impl ClaimMemory {
         (self.told.ci == Ci::Failed).then(|| self.told.head.clone())
     }
 
+    /// Has GitHub asked us to come back later?
+    pub fn is_told_to_wait(&self, now: Millis) -> bool {
+        self.not_before.is_some_and(|at| now < at)
+    }
+
     /// The agent is told of the merge, and asks.
     pub fn ask(&mut self) {
         if self.consent != Consent::Given {

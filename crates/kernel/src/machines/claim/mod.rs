@@ -9,8 +9,6 @@
 pub mod branch;
 pub mod claim_file;
 pub mod consent;
-mod context;
-mod idle;
 pub mod memory;
 pub mod news;
 pub mod phase;
@@ -18,14 +16,15 @@ pub mod pull;
 mod refused;
 pub mod remote;
 mod results;
-mod retry;
 pub mod rounds;
-mod stop;
+mod say;
+mod session;
 #[cfg(test)]
 mod tests;
 pub mod text;
 pub mod trouble;
 pub mod verbs;
+mod visit;
 pub mod watch;
 pub mod work;
 
@@ -35,7 +34,6 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{InputOf, Name};
-pub use crate::door::Door;
 use crate::effect::{EffectStatus, HasEffects};
 use crate::ids::Millis;
 use crate::machine::{
@@ -46,6 +44,7 @@ use crate::reduce::Reducer;
 use claim_file::ClaimFile;
 use memory::{ClaimMemory, Weight};
 use phase::Phase;
+use visit::{At, visit};
 use work::{Effect, HeartBeat, Outcome};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,8 +67,10 @@ pub enum State {
 /// What the shell saw for this event.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
-    #[serde(default)]
-    pub door: Door,
+    /// The public script was called. It acts on `done` in the file, and speaks to the agent when
+    /// that is idle.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_script: bool,
     pub board: BoardUse,
     /// The checked-out branch, if it may have a pull request without a claim.
     pub branch: Option<String>,
@@ -91,7 +92,7 @@ impl Facts {
     /// Without a board, a branch or anything special.
     pub const fn plain() -> Self {
         Self {
-            door: Door::Hook,
+            is_script: false,
             board: BoardUse::Off,
             branch: None,
             headless: false,
@@ -164,7 +165,7 @@ impl Machine for Claim {
             when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
         Arrow { rule: "integrate",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "merged_detected", "failed"], to: "merged_detected",
             when: "`claim done`: the base branch has every commit", does: "note that it is merged", remedy: "" },
-        Arrow { rule: "integrate-done", on: "verb",          from: &["done"], to: "done",
+        Arrow { rule: "integrate",      on: "verb",          from: &["done"], to: SAME,
             when: "`claim done`: the base branch has every commit", does: "note that it is merged", remedy: "" },
         Arrow { rule: "retry-open",     on: "verb",          from: &["failed"], to: "ready_for_pr",
             when: "`claim retry`, and there is no pull request", does: "try again at the next stop", remedy: "" },
@@ -172,10 +173,6 @@ impl Machine for Claim {
             when: "`claim retry`, and the issue is not closed", does: "try again at the next stop", remedy: "" },
         Arrow { rule: "rework",         on: "verb",          from: CLAIMED, to: "coding",
             when: "`claim rework`", does: "go on working on the issue", remedy: "" },
-        Arrow { rule: "seen",           on: "verb",          from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "`claim status --now` or `claim done`: it is open or closed", does: "say what changed, once", remedy: "" },
-        Arrow { rule: "seen-merged",    on: "verb",          from: &["pr_created", "checks_running", "merged_detected"], to: "merged_detected",
-            when: "`claim status --now` or `claim done`: it is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "abort",          on: "verb",          from: CLAIMED, to: "unclaimed",
             when: "`claim abort`", does: "give the issue back, remove the file", remedy: "" },
         Arrow { rule: "unclaimed",      on: "stop",          from: &["unclaimed"], to: SAME,
@@ -188,16 +185,14 @@ impl Machine for Claim {
             when: "the board is current", does: "pass, start nothing; give waiting mail", remedy: "`mainspring handoff --summary TEXT` hands the work over" },
         Arrow { rule: "open",           on: "stop",          from: &["ready_for_pr"], to: SAME,
             when: "branch and summary are there", does: "find or create the pull request", remedy: "`mainspring claim rework` goes back to coding" },
-        Arrow { rule: "lacking",        on: "stop",          from: &["ready_for_pr", "failed"], to: "ready_for_pr",
+        Arrow { rule: "lacking",        on: "stop, idle, watch", from: &["ready_for_pr", "failed"], to: "ready_for_pr",
             when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
-        Arrow { rule: "integrated",     on: "stop",          from: &["ready_for_pr", "failed"], to: "merged_detected",
+        Arrow { rule: "integrated",     on: "stop, idle, watch", from: &["ready_for_pr", "failed"], to: "merged_detected",
             when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
         Arrow { rule: "busy",           on: "stop",          from: &["ready_for_pr", "done", "failed"], to: SAME,
             when: "another process is at it", does: "pass", remedy: "wait for it" },
-        Arrow { rule: "opened",         on: "stop",          from: &["ready_for_pr", "failed"], to: "pr_created",
+        Arrow { rule: "opened",         on: "stop, idle, watch", from: &["ready_for_pr", "failed"], to: "pr_created",
             when: "the pull request is there", does: "card to In Review; tell the address", remedy: "" },
-        Arrow { rule: "open-failed",    on: "stop",          from: &["ready_for_pr"], to: "failed",
-            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then `mainspring claim retry`" },
         Arrow { rule: "watched",        on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
             when: "the board is current", does: "pass; give waiting mail", remedy: "" },
         Arrow { rule: "ci-limit",       on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
@@ -206,28 +201,20 @@ impl Machine for Claim {
             when: "the board is current", does: "pass; give waiting mail", remedy: "close with `mainspring claim done` when the user says so" },
         Arrow { rule: "card",           on: "stop",          from: &["coding", "pr_created", "checks_running", "merged_detected"], to: SAME,
             when: "the status differs from the board's", does: "move the card", remedy: "set `status` back, or wait" },
-        Arrow { rule: "look-in",        on: "stop",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "nobody attends, and the last poll is two minutes ago", does: "ask GitHub, one query", remedy: "" },
-        Arrow { rule: "looked-in",      on: "stop",          from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "nobody attends: it is open or closed", does: "tell the agent what it must know", remedy: "" },
-        Arrow { rule: "looked-in-merged", on: "stop",          from: &["pr_created", "checks_running"], to: "merged_detected",
-            when: "nobody attends: it is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "beat",           on: "stop",          from: CLAIMED, to: SAME,
             when: "the claim on the git server is an hour old, or says another phase", does: "write it again", remedy: "" },
         Arrow { rule: "unconsented",    on: "stop",          from: &["done", "failed"], to: SAME,
             when: "the file says `done`, but the user did not allow it", does: "tell the agent once, then the person", remedy: "`mainspring claim done` after the user's yes" },
         Arrow { rule: "close",          on: "stop",          from: &["done"], to: SAME,
             when: "the user let it be closed", does: "comment, close, card to Done, release", remedy: "`mainspring claim rework` keeps it open" },
-        Arrow { rule: "closed",         on: "stop",          from: &["done", "failed"], to: "unclaimed",
+        Arrow { rule: "closed",         on: "stop, idle, watch", from: &["done", "failed"], to: "unclaimed",
             when: "the issue is closed", does: "remove the claim file; tell the agent", remedy: "" },
-        Arrow { rule: "close-failed",   on: "stop",          from: &["done"], to: "failed",
-            when: "GitHub did not let us", does: "tell the agent; try again later", remedy: "fix the cause, then `mainspring claim retry`" },
         Arrow { rule: "failed",         on: "stop",          from: &["failed"], to: SAME,
             when: "not time to try again, or given up", does: "pass", remedy: "`mainspring claim retry` tries at the next stop" },
-        Arrow { rule: "retry",          on: "stop",          from: &["failed"], to: SAME,
+        Arrow { rule: "retry",          on: "stop, idle, watch", from: &["failed"], to: SAME,
             when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
-        Arrow { rule: "retry-failed",   on: "stop",          from: &["failed"], to: SAME,
-            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "github-failed",  on: "stop, idle, watch", from: &["ready_for_pr", "done", "failed"], to: "failed",
+            when: "GitHub did not let us", does: "tell the agent; try again later, five times at most", remedy: "fix the cause, then `mainspring claim retry`" },
         Arrow { rule: "late",           on: "stop",          from: ANY, to: SAME,
             when: "a result for a phase that moved on", does: "keep the pull request's number", remedy: "" },
         Arrow { rule: "backoff",        on: "idle",          from: &["unclaimed"], to: SAME,
@@ -236,60 +223,22 @@ impl Machine for Claim {
             when: "the branch may have a pull request", does: "look at it and at the board", remedy: "" },
         Arrow { rule: "looked",         on: "idle",          from: &["unclaimed"], to: SAME,
             when: "the look came back", does: "if merged, name the next item, once", remedy: "" },
-        Arrow { rule: "poll",           on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "a pull request is open", does: "is it merged? after two minutes: its checks, too", remedy: "" },
+        Arrow { rule: "poll",           on: "stop, idle, watch, session_start", from: &["pr_created", "checks_running"], to: SAME,
+            when: "it is time to look; at a stop, only where nobody attends", does: "ask GitHub, one query", remedy: "" },
         Arrow { rule: "poll-backoff",   on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
             when: "not merged, and polled less than two minutes ago; or GitHub said when to come back", does: "pass", remedy: "`mainspring claim status --now` asks at once" },
-        Arrow { rule: "polled",         on: "idle",          from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "it is open or closed", does: "say what changed, once", remedy: "" },
-        Arrow { rule: "merged",         on: "idle",          from: &["pr_created", "checks_running"], to: "merged_detected",
+        Arrow { rule: "polled",         on: "stop, idle, watch, session_start, verb", from: &["pr_created", "checks_running"], to: "checks_running",
+            when: "it is open or closed", does: "tell what changed, once", remedy: "" },
+        Arrow { rule: "merged",         on: "stop, idle, watch, session_start, verb", from: &["pr_created", "checks_running", "merged_detected"], to: "merged_detected",
             when: "it is merged", does: "ask whether to close, once", remedy: "" },
-        Arrow { rule: "unpolled",       on: "idle",          from: &["pr_created", "checks_running"], to: SAME,
-            when: "GitHub did not answer", does: "say so once; wait for the next poll", remedy: "`gh auth status` shows whether gh is signed in" },
-        Arrow { rule: "idle-retry",     on: "idle",          from: &["failed"], to: SAME,
-            when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
-        Arrow { rule: "idle-opened",    on: "idle",          from: &["failed"], to: "pr_created",
-            when: "the pull request is there", does: "tell the address", remedy: "" },
-        Arrow { rule: "idle-lacking",   on: "idle",          from: &["failed"], to: "ready_for_pr",
-            when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
-        Arrow { rule: "idle-integrated", on: "idle",          from: &["failed"], to: "merged_detected",
-            when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
-        Arrow { rule: "idle-closed",    on: "idle",          from: &["failed"], to: "unclaimed",
-            when: "the issue is closed", does: "remove the claim file; tell the agent", remedy: "" },
-        Arrow { rule: "idle-failed",    on: "idle",          from: &["failed"], to: SAME,
-            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
-        Arrow { rule: "watch-retry",    on: "watch",         from: &["failed"], to: SAME,
-            when: "time to try again", does: "look, then do what is not there yet", remedy: "" },
-        Arrow { rule: "watch-opened",   on: "watch",         from: &["failed"], to: "pr_created",
-            when: "the pull request is there", does: "tell the address", remedy: "" },
-        Arrow { rule: "watch-lacking",  on: "watch",         from: &["failed"], to: "ready_for_pr",
-            when: "branch, summary, remote or push missing", does: "tell the agent, once", remedy: "do what the message asks" },
-        Arrow { rule: "watch-integrated", on: "watch",         from: &["failed"], to: "merged_detected",
-            when: "the base branch has every commit", does: "ask whether to close", remedy: "" },
-        Arrow { rule: "watch-closed",   on: "watch",         from: &["failed"], to: "unclaimed",
-            when: "the issue is closed", does: "remove the claim file; tell the agent", remedy: "" },
-        Arrow { rule: "watch-failed",   on: "watch",         from: &["failed"], to: SAME,
-            when: "GitHub did not let us again", does: "wait longer; after five times give up", remedy: "fix the cause, then `mainspring claim retry`" },
+        Arrow { rule: "unpolled",       on: "stop, idle, watch, session_start", from: &["pr_created", "checks_running"], to: SAME,
+            when: "GitHub did not answer", does: "tell the person, once; wait for the next look", remedy: "`gh auth status` shows whether gh is signed in" },
         Arrow { rule: "wake",           on: "watch",         from: ANY, to: SAME,
             when: "mail waits that is worth a turn, and the claim is this session's", does: "wake the agent with it", remedy: "" },
-        Arrow { rule: "watch",          on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
-            when: "a pull request is open", does: "ask GitHub, one query", remedy: "" },
-        Arrow { rule: "noticed",        on: "watch",         from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "it is open or closed", does: "wake the agent if it must know, once", remedy: "" },
-        Arrow { rule: "noticed-merged", on: "watch",         from: &["pr_created", "checks_running"], to: "merged_detected",
-            when: "it is merged", does: "wake the agent to ask whether to close, once", remedy: "" },
-        Arrow { rule: "unwatched",      on: "watch",         from: &["pr_created", "checks_running"], to: SAME,
-            when: "GitHub did not answer", does: "a person is told once, at the next prompt", remedy: "`gh auth status` shows whether gh is signed in" },
         Arrow { rule: "survey",         on: "session_start", from: ANY, to: SAME,
             when: "a board is configured", does: "ask what is on it, and how the pull request is", remedy: "" },
-        Arrow { rule: "look-in-start",  on: "session_start", from: &["pr_created", "checks_running"], to: SAME,
-            when: "the last poll is two minutes ago", does: "ask GitHub, one query", remedy: "" },
         Arrow { rule: "welcome",        on: "session_start", from: ANY, to: SAME,
             when: "a claim, a board or mail is there", does: "tell the agent where things stand", remedy: "" },
-        Arrow { rule: "welcome-open",   on: "session_start", from: &["pr_created", "checks_running"], to: "checks_running",
-            when: "the pull request is open or closed", does: "tell the agent where things stand", remedy: "" },
-        Arrow { rule: "welcome-merged", on: "session_start", from: &["pr_created", "checks_running"], to: "merged_detected",
-            when: "the pull request is merged", does: "ask whether to close, once", remedy: "" },
         Arrow { rule: "mail",           on: "prompt",        from: ANY, to: SAME,
             when: "mail waits, GitHub was out of reach, the person was asked, or red CI was told", does: "give it; note that the person spoke", remedy: "" },
         Arrow { rule: "left",           on: "session_end",   from: ANY, to: SAME,
@@ -308,27 +257,27 @@ impl Machine for Claim {
     }
 
     fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
-        stop::on_stop(state, input)
+        visit(At::Stop, state, input).map(|text| text.map_or(OnStop::Pass, OnStop::Hold))
     }
 
     fn on_idle(state: &State, input: &Input<'_, Self>) -> Step<Self, OnIdle> {
-        idle::on_idle(state, input)
+        visit(At::Idle, state, input).map(|text| text.map_or(OnIdle::Pass, OnIdle::Notify))
     }
 
     fn on_watch(state: &State, input: &Input<'_, Self>) -> Step<Self, OnWatch> {
-        watch::on_watch(state, input)
+        visit(At::Watch, state, input).map(|text| text.map_or(OnWatch::Pass, OnWatch::Wake))
     }
 
     fn on_start(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
-        context::on_start(state, input)
+        visit(At::Start, state, input).map(|text| text.map_or(OnContext::Pass, OnContext::Tell))
     }
 
     fn on_prompt(state: &State, input: &Input<'_, Self>) -> Step<Self, OnContext> {
-        context::on_prompt(state, input)
+        session::on_prompt(state, input).map(|text| text.map_or(OnContext::Pass, OnContext::Tell))
     }
 
     fn on_end(state: &State, input: &Input<'_, Self>) -> Step<Self, Nothing> {
-        context::on_end(state, input)
+        session::on_end(state, input)
     }
 
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
@@ -375,6 +324,20 @@ impl State {
                 memory,
             },
             Self::Newer { version } => Self::Newer { version: *version },
+        }
+    }
+
+    /// Is it the same as before, but for the time of a look?
+    pub(crate) fn differs_only_in_time(&self, before: &Self) -> bool {
+        match (self, before) {
+            (
+                Self::Claimed { claim, memory },
+                Self::Claimed {
+                    claim: old,
+                    memory: known,
+                },
+            ) => claim.phase == old.phase && *memory == known.about(claim.issue_number),
+            _ => self == before,
         }
     }
 

@@ -1,5 +1,5 @@
 //! What is new about a pull request, and what of it the agent must know. Each change is told once,
-//! whether the idle hook or the watcher saw it.
+//! whatever the event at which it was seen.
 
 use alloc::format;
 use alloc::string::String;
@@ -59,6 +59,14 @@ impl PullNews {
         }
         seen.memory.told.state = Some(pull.state);
         seen
+    }
+
+    /// The arrow that a look takes.
+    pub(super) const fn rule(&self) -> &'static str {
+        match self.claim.phase {
+            Phase::MergedDetected => "merged",
+            _ => "polled",
+        }
     }
 
     /// The news that wakes an agent that has stopped.

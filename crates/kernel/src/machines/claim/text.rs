@@ -1,5 +1,6 @@
 //! Text that goes to GitHub: titles, bodies, comments.
 
+use alloc::format;
 use alloc::string::String;
 
 /// GitHub's own limit for a title.
@@ -41,16 +42,12 @@ pub fn body(summary: &str, issue: u64, template: &str) -> String {
     if !body.is_empty() {
         body.push_str("\n\n");
     }
-    body.push_str("Refs #");
-    push_number(&mut body, issue);
-    body.push_str("\n\n");
+    body.push_str(&format!("Refs #{issue}\n\n"));
     let template = template.trim();
     if template.is_empty() {
         body.push_str("## Checklist\n\n");
         for item in CHECKLIST {
-            body.push_str("- [ ] ");
-            body.push_str(item);
-            body.push('\n');
+            body.push_str(&format!("- [ ] {item}\n"));
         }
     } else {
         body.push_str(&unticked(template));
@@ -72,32 +69,14 @@ pub fn unended(cause: &str) -> String {
 /// Marks our closing comment, so that it is not posted twice. It names the pull request: an issue
 /// that was reopened gets another comment for the next one.
 pub fn marker(issue: u64, pr: Option<u64>) -> String {
-    let mut marker = String::from("<!-- mainspring:done:");
-    push_number(&mut marker, issue);
-    if let Some(pr) = pr {
-        marker.push(':');
-        push_number(&mut marker, pr);
-    }
-    marker.push_str(" -->");
-    marker
+    let pr = pr.map(|pr| format!(":{pr}")).unwrap_or_default();
+    format!("<!-- mainspring:done:{issue}{pr} -->")
 }
 
 /// The comment that closes the issue.
 pub fn farewell(issue: u64, pr: Option<u64>) -> String {
-    let mut text = String::from("Completed");
-    if let Some(pr) = pr {
-        text.push_str(" in #");
-        push_number(&mut text, pr);
-    }
-    text.push_str("\n\n");
-    text.push_str(&marker(issue, pr));
-    text
-}
-
-fn push_number(out: &mut String, number: u64) {
-    use core::fmt::Write as _;
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{number}");
+    let within = pr.map(|pr| format!(" in #{pr}")).unwrap_or_default();
+    format!("Completed{within}\n\n{}", marker(issue, pr))
 }
 
 #[cfg(test)]

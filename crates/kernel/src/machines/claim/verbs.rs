@@ -135,11 +135,6 @@ pub fn handoff(
     ))
 }
 
-/// Was the issue closed? `rule` is the arrow that was taken.
-pub fn is_closed(rule: &str) -> bool {
-    rule == "closed"
-}
-
 /// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
 /// the pull request must have been seen merged, and the user's last message must let the issue be
 /// closed, by the host's own transcript.
@@ -188,19 +183,16 @@ pub fn merged_at(memory: &ClaimMemory) -> Option<Millis> {
 /// Somebody merged the branch by hand: there is no pull request to look at.
 pub fn integrate(state: &State, actor: &Actor, now: Millis) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
-    let rule = if claim.phase == Phase::Done {
-        "integrate-done"
-    } else {
+    if claim.phase != Phase::Done {
         claim.phase = Phase::MergedDetected;
-        "integrate"
-    };
+    }
     let mut memory = moved_by(memory, actor);
     memory.told.state = Some(PullState::Merged);
     // Who says that it is merged has just said so.
     memory.merged_at = Some(now.min(memory.merged_at.unwrap_or(now)));
     memory.ask();
     let next = State::Claimed { claim, memory };
-    Ok(Step::take(rule, next, Nothing))
+    Ok(Step::take("integrate", next, Nothing))
 }
 
 /// What failed is tried again at the next stop.
@@ -285,24 +277,15 @@ pub fn look(
         Actor::Agent(session) => news.memory.fetch(session.as_ref(), look.now),
         Actor::Person => None,
     };
-    let (after, remembered) = (news.claim, news.memory);
-    // A look at which nothing changed is not a step: only its time would differ.
-    if remembered == memory && after.phase == claim.phase {
+    let rule = news.rule();
+    let next = State::Claimed {
+        claim: news.claim,
+        memory: news.memory,
+    };
+    // A look at which nothing changed is not a step.
+    if next.differs_only_in_time(state) {
         return Ok((Step::ignore(state, Nothing), told));
     }
-    let rule = match &after.phase {
-        Phase::MergedDetected => "seen-merged",
-        Phase::Coding
-        | Phase::ReadyForPr
-        | Phase::PrCreated
-        | Phase::ChecksRunning
-        | Phase::Done
-        | Phase::Failed(_) => "seen",
-    };
-    let next = State::Claimed {
-        claim: after,
-        memory: remembered,
-    };
     Ok((Step::take(rule, next, Nothing), told))
 }
 

@@ -100,19 +100,10 @@ impl ClaimMemory {
 }
 
 impl Effect {
-    /// A look at the claim's pull request, if there is one to watch.
-    pub fn poll(claim: &ClaimFile, memory: &ClaimMemory) -> Option<Self> {
-        let pr = claim.watched_pull()?;
-        Some(Self::Poll {
-            pr,
-            known: memory.known_failure(),
-        })
-    }
-
     /// The pull request that it looks at.
     pub const fn polls(&self) -> Option<u64> {
         match self {
-            Self::Poll { pr, .. } | Self::Arrive { pr, .. } => Some(*pr),
+            Self::Poll { pr, .. } | Self::CheckMerge { pr } | Self::Arrive { pr, .. } => Some(*pr),
             _ => None,
         }
     }
@@ -193,7 +184,7 @@ pub enum Outcome {
         pr: u64,
         url: String,
         how: How,
-        board: Board,
+        board: CardMove,
     },
     /// The agent has to do something first.
     Lacking(Missing),
@@ -203,13 +194,13 @@ pub enum Outcome {
     },
     Closed {
         how: How,
-        board: Board,
+        board: CardMove,
         release: Release,
     },
     Polled(Pull),
     /// The pull request, if it is merged.
     MergeChecked(Option<Pull>),
-    Synced(Board),
+    Synced(CardMove),
     Looked(BranchStatus),
     Surveyed(Survey),
     Arrived {
@@ -267,7 +258,7 @@ pub enum How {
 /// The result of moving a card.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Board {
+pub enum CardMove {
     Moved,
     /// The status was set, and something else is missing on the board.
     MovedOnly(String),
@@ -285,6 +276,8 @@ pub enum Board {
 pub enum Release {
     NotHeld,
     Released,
+    /// Somebody else has it by now: who.
+    Theirs(String),
     Failed(String),
 }
 

@@ -1,6 +1,6 @@
 //! One GraphQL document with every mutation of one transition, so that they are one call.
 
-use mainspring_kernel::machines::claim::work::{Board as Moved, Fault};
+use mainspring_kernel::machines::claim::work::{CardMove, Fault};
 use serde_json::{Map, Value};
 
 use super::gh::{GitHub, Reply};
@@ -173,9 +173,9 @@ impl Applied {
         }
     }
 
-    pub(crate) fn board(&self) -> Moved {
+    pub(crate) fn board(&self) -> CardMove {
         let refused = match &self.reply {
-            Some(Err(fault)) if self.asked => return Moved::Unreachable(fault.cause.clone()),
+            Some(Err(fault)) if self.asked => return CardMove::Unreachable(fault.cause.clone()),
             Some(Ok(reply)) => reply
                 .error_at("status")
                 .or_else(|| reply.error_at("agent"))
@@ -183,12 +183,12 @@ impl Applied {
             Some(Err(_)) | None => None,
         };
         match (refused.or_else(|| self.lacks.clone()), self.asked) {
-            (Some(cause), _) => Moved::Lacks(cause),
-            (None, true) if self.no_agent_field => Moved::MovedOnly(
+            (Some(cause), _) => CardMove::Lacks(cause),
+            (None, true) if self.no_agent_field => CardMove::MovedOnly(
                 "the board has no text field `Agent`, so it does not say who works on it".into(),
             ),
-            (None, true) => Moved::Moved,
-            (None, false) => Moved::Off,
+            (None, true) => CardMove::Moved,
+            (None, false) => CardMove::Off,
         }
     }
 }

@@ -4,7 +4,7 @@ use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::status;
 use mainspring_kernel::machines::claim::text::{farewell, marker};
 use mainspring_kernel::machines::claim::work::{
-    Board as Moved, BranchStatus, CardUpdate, Close, Effect, Fault, HeartBeat, How, Item, Missing,
+    BranchStatus, CardMove, CardUpdate, Close, Effect, Fault, HeartBeat, How, Item, Missing,
     Outcome, Release, Seen, Survey,
 };
 use serde_json::{Value, json};
@@ -129,10 +129,8 @@ pub(crate) fn release(
         return Release::NotHeld;
     };
     let remote = github_context.claims(remote);
-    match lease::release(&github_context.programs.git, remote, issue, commit) {
-        Ok(()) => Release::Released,
-        Err(cause) => Release::Failed(cause),
-    }
+    lease::release(&github_context.programs.git, remote, issue, commit)
+        .unwrap_or_else(Release::Failed)
 }
 
 /// Comment, close and card are one document, in this order. If a crash lost our knowledge of
@@ -177,7 +175,7 @@ fn require_merged(github_context: &GitHubContext, close: &Close) -> Result<(), F
     }
 }
 
-fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Moved), Fault> {
+fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, CardMove), Fault> {
     let github = github_context.github();
     if close.only_if_merged {
         require_merged(github_context, close)?;

@@ -7,7 +7,7 @@
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::hidden::quote;
-use mainspring_kernel::machines::claim::work::{Beaten, HeartBeat};
+use mainspring_kernel::machines::claim::work::{Beaten, HeartBeat, Release};
 
 use super::file::iso;
 use crate::git::{Git, said};
@@ -161,18 +161,23 @@ pub(crate) fn taken_by(
 }
 
 /// Gives the issue back, if we still have it.
-pub(crate) fn release(git: &Git, remote: &str, issue: u64, commit: &str) -> Result<(), String> {
+pub(crate) fn release(
+    git: &Git,
+    remote: &str,
+    issue: u64,
+    commit: &str,
+) -> Result<Release, String> {
     let reference = reference(issue);
     let lease = format!("{reference}:{commit}");
     let pushed = git.push(remote, &lease, &format!(":{reference}"))?;
     if pushed.code == Some(0) {
-        return Ok(());
+        return Ok(Release::Released);
     }
     // If the ref is already gone, there is nothing to give back.
     match read(git, remote, issue)? {
-        None => Ok(()),
-        Some((now, _)) if now == commit => said(&pushed).map(drop),
-        Some((_, holder)) => Err(format!("{} has taken it over", quote(&holder.owner, 80))),
+        None => Ok(Release::Released),
+        Some((now, _)) if now == commit => said(&pushed).map(|_| Release::Released),
+        Some((_, holder)) => Ok(Release::Theirs(holder.owner)),
     }
 }
 

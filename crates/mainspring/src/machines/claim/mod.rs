@@ -33,7 +33,7 @@ use mainspring_kernel::machines::claim::phase::{Phase, Task};
 use mainspring_kernel::machines::claim::rounds;
 use mainspring_kernel::machines::claim::watch::Before;
 use mainspring_kernel::machines::claim::work::Outcome;
-use mainspring_kernel::machines::claim::{BoardUse, Claim, Door, Facts, State};
+use mainspring_kernel::machines::claim::{BoardUse, Claim, Facts, State};
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::{Kind, Millis, SessionId};
 use mainspring_store::{Trouble, atomic, digest, path_text, read_json};
@@ -285,10 +285,14 @@ pub(crate) fn state_at(
 /// The public script does for an unknown phase what it does while the agent codes: it moves the
 /// card. So does its drop-in, and leaves the word in the file.
 fn read(context: &EventContext<'_>, bytes: &[u8]) -> Result<file::Read, String> {
-    if context.is_registered(Name::Claim) {
+    if is_script(context) {
         return file::read_any_phase(bytes);
     }
     file::read(bytes)
+}
+
+fn is_script(context: &EventContext<'_>) -> bool {
+    context.is_registered(Name::Claim)
 }
 
 /// Is this a stop at which nobody attends, so that no watcher waits for news?
@@ -314,11 +318,6 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
         (Some(Kind::Idle), State::Unclaimed(_)) => current_branch(context),
         _ => None,
     };
-    let door = if context.is_registered(Name::Claim) {
-        Door::Compat
-    } else {
-        Door::Hook
-    };
     let headless = is_headless(context);
     let asks = may_ask(state, headless);
     let red = |memory: &ClaimMemory| memory.mail.iter().any(|mail| mail.red);
@@ -328,7 +327,7 @@ fn facts(context: &EventContext<'_>, state: &State) -> Result<Facts, Trouble> {
         rounds::MOST
     };
     Ok(Facts {
-        door,
+        is_script: is_script(context),
         board,
         branch,
         headless,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mainspring_kernel::Ask;
 use mainspring_kernel::machines::claim::pull::{Extent, Outlook, Pull, PullState, Review};
-use mainspring_kernel::machines::claim::work::{Board, Effect, Fault, How, Outcome, Release};
+use mainspring_kernel::machines::claim::work::{CardMove, Effect, Fault, How, Outcome, Release};
 use mainspring_kernel::machines::{Finished, Pending, Returned};
 
 use super::super::world::{self, Without};
@@ -224,14 +224,14 @@ fn opened(pr: u64, how: How) -> Outcome {
         pr,
         url: format!("pull/{pr}"),
         how,
-        board: Board::Off,
+        board: CardMove::Off,
     }
 }
 
 fn closed(how: How) -> Outcome {
     Outcome::Closed {
         how,
-        board: Board::Off,
+        board: CardMove::Off,
         release: Release::NotHeld,
     }
 }

@@ -213,7 +213,7 @@ fn a_start_looks_at_the_pull_request_and_asks_at_once() {
     };
     let done = EffectStatus::Done(intent(effect.clone()), Outcome::Polled(merged));
     let did = at(&state, &done);
-    assert_eq!(did.rule, "welcome-merged");
+    assert_eq!(did.rule, "merged");
     assert!(
         did.said
             .is_some_and(|text| text.contains("Should I close issue #42?"))
@@ -231,7 +231,7 @@ fn a_start_looks_at_the_pull_request_and_asks_at_once() {
 
     let open = EffectStatus::Done(intent(effect.clone()), Outcome::Polled(pull(&[])));
     let seen = at(&state, &open);
-    assert_eq!(seen.rule, "welcome-open");
+    assert_eq!(seen.rule, "polled");
     assert_eq!(
         at(&seen.state, &EffectStatus::Clear).need,
         None,
@@ -317,7 +317,7 @@ fn a_merge_is_seen_within_the_two_minutes() {
 fn the_drop_in_says_at_every_poll_that_checks_still_run() {
     let idle = event("s1", Kind::Idle);
     let facts = Facts {
-        door: Door::Compat,
+        is_script: true,
         ..facts(BoardUse::Off)
     };
     let running = pull(&[("test", CheckState::Running, Need::Optional)]);
@@ -349,7 +349,7 @@ fn a_due_retry_is_taken_up_while_the_agent_is_idle() {
         let effect = ask(&state, &event, &facts, NOW, &EffectStatus::Clear)
             .need
             .expect("a retry");
-        let done = EffectStatus::Done(intent(effect), opened(Board::Moved));
+        let done = EffectStatus::Done(intent(effect), opened(CardMove::Moved));
         let did = ask(&state, &event, &facts, NOW, &done);
         assert_eq!(Claim::label(&did.state), "pr_created");
         assert!(

@@ -284,7 +284,7 @@ fn a_look_by_command_takes_in_what_is_new_once() {
     let [.., merged, _] = pulls();
     let running = claimed(Phase::ChecksRunning);
     let (first, told) = look(&running, seen(&merged), &Actor::Person).expect("a claim");
-    assert_eq!((first.rule, told), ("seen-merged", None));
+    assert_eq!((first.rule, told), ("merged", None));
     assert_eq!(memory_of(&first.state).mail.len(), 1);
     assert_eq!(memory_of(&first.state).consent, Consent::NotAsked);
 

@@ -25,7 +25,7 @@ impl Server {
                     pr: 107,
                     url: "u".into(),
                     how,
-                    board: Board::Moved,
+                    board: CardMove::Moved,
                 }
             }
             Effect::Close(close) => {
@@ -38,13 +38,13 @@ impl Server {
                 self.card.clone_from(&close.card.status);
                 Outcome::Closed {
                     how,
-                    board: Board::Moved,
+                    board: CardMove::Moved,
                     release: Release::Released,
                 }
             }
             Effect::Sync(card) => {
                 self.card.clone_from(&card.status);
-                Outcome::Synced(Board::Moved)
+                Outcome::Synced(CardMove::Moved)
             }
             Effect::Poll { .. } => {
                 let merged = Pull {

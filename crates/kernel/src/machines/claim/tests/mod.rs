@@ -20,10 +20,10 @@ use super::pull::tests::pull;
 use super::pull::{CheckState, Need, Pull, PullState};
 use super::rounds::Rounds;
 use super::work::{
-    BEAT, Beaten, Board, BranchStatus, Effect, Fault, HeartBeat, How, Item, Missing, Open, Outcome,
-    Release, Seen, Survey,
+    BEAT, Beaten, BranchStatus, CardMove, Effect, Fault, HeartBeat, How, Item, Missing, Open,
+    Outcome, Release, Seen, Survey,
 };
-use super::{BoardUse, Claim, Door, Facts, State};
+use super::{BoardUse, Claim, Facts, State};
 use crate::effect::{EffectOwner, EffectStatus, Fence, HasEffects as _, Intent};
 use crate::event::{Author, Background, EndReason, Event, Kind, StartSource};
 use crate::ids::Millis;
@@ -171,7 +171,7 @@ fn stop_with(state: &State, outcome: Outcome) -> Did {
     at_stop(state, &EffectStatus::Done(intent(effect), outcome))
 }
 
-fn opened(board: Board) -> Outcome {
+fn opened(board: CardMove) -> Outcome {
     Outcome::Opened {
         pr: 107,
         url: "https://github.com/o/r/pull/107".into(),
@@ -325,8 +325,8 @@ fn every_outcome() -> Vec<Outcome> {
         ..pull(&[])
     };
     Vec::from([
-        opened(Board::Moved),
-        opened(Board::Lacks("no scope".into())),
+        opened(CardMove::Moved),
+        opened(CardMove::Lacks("no scope".into())),
         Outcome::Lacking(Missing::Unpushed),
         Outcome::Integrated {
             base: "main".into(),
@@ -341,13 +341,13 @@ fn every_outcome() -> Vec<Outcome> {
         Outcome::GivenBack(Release::Released),
         Outcome::Closed {
             how: How::Now,
-            board: Board::Moved,
+            board: CardMove::Moved,
             release: Release::Failed("gone".into()),
         },
         Outcome::Polled(pull(&[("test", CheckState::Failed, Need::Optional)])),
         Outcome::Polled(merged),
-        Outcome::Synced(Board::Moved),
-        Outcome::Synced(Board::Unreachable("timeout".into())),
+        Outcome::Synced(CardMove::Moved),
+        Outcome::Synced(CardMove::Unreachable("timeout".into())),
         Outcome::Looked(BranchStatus::NotMerged),
         Outcome::Looked(BranchStatus::Merged {
             pr: 9,

@@ -19,7 +19,7 @@ fn a_card_that_is_behind_is_moved_once() {
         claim: behind,
         memory: ClaimMemory::default().about(42),
     };
-    let did = stop_with(&state, Outcome::Synced(Board::Moved));
+    let did = stop_with(&state, Outcome::Synced(CardMove::Moved));
     assert_eq!(at_stop(&did.state, &EffectStatus::Clear).need, None);
 
     let off = ask(
@@ -40,12 +40,12 @@ fn what_the_board_lacks_is_said_once_and_not_tried_again() {
         claim: behind,
         memory: ClaimMemory::default().about(42),
     };
-    let lacks = Outcome::Synced(Board::Lacks("no option Blocked".into()));
+    let lacks = Outcome::Synced(CardMove::Lacks("no option Blocked".into()));
     let did = stop_with(&state, lacks);
     assert_eq!(did.notes.len(), 1, "{:?}", did.notes);
     assert_eq!(at_stop(&did.state, &EffectStatus::Clear).need, None);
 
-    let away = Outcome::Synced(Board::Unreachable("timeout".into()));
+    let away = Outcome::Synced(CardMove::Unreachable("timeout".into()));
     let did = stop_with(&state, away.clone());
     assert_eq!(
         at_stop(&did.state, &EffectStatus::Clear).need,
@@ -69,7 +69,7 @@ fn what_the_board_lacks_is_said_once_and_not_tried_again() {
 
 #[test]
 fn the_pull_requests_address_reaches_the_agent() {
-    let did = stop_with(&claimed(Phase::ReadyForPr), opened(Board::Moved));
+    let did = stop_with(&claimed(Phase::ReadyForPr), opened(CardMove::Moved));
     let State::Claimed { claim, .. } = &did.state else {
         panic!("{:?}", did.state)
     };
@@ -181,7 +181,7 @@ fn another_sessions_news_waits_for_it() {
             ..memory
         },
     };
-    let did = stop_with(&state, opened(Board::Moved));
+    let did = stop_with(&state, opened(CardMove::Moved));
     assert_eq!(did.said, None, "a stranger is not held");
     assert_eq!(did.notes.len(), 1);
     let prompt = Kind::Prompt {
@@ -307,7 +307,7 @@ fn the_drop_in_closes_what_the_file_says_if_the_pull_request_is_merged() {
     memory.consent = Consent::Asked;
     let state = State::Claimed { claim, memory };
     let drop_in = Facts {
-        door: Door::Compat,
+        is_script: true,
         ..facts(BoardUse::Off)
     };
     let stop = event("s1", stop(Background::Quiet));
@@ -333,13 +333,13 @@ fn a_stop_where_nobody_attends_looks_at_the_pull_request() {
     };
     let done = |outcome| EffectStatus::Done(intent(effect.clone()), outcome);
     let did = at(&state, &done(Outcome::Polled(merged)));
-    assert_eq!(did.rule, "looked-in-merged");
+    assert_eq!(did.rule, "merged");
     assert!(
         did.said
             .is_some_and(|said| said.contains("Should I close issue #42?"))
     );
     let open = at(&state, &done(Outcome::Polled(pull(&[]))));
-    assert_eq!((open.rule, open.said), ("looked-in", None));
+    assert_eq!((open.rule, open.said), ("polled", None));
     assert_eq!(
         at(&open.state, &EffectStatus::Clear).need,
         None,
@@ -373,8 +373,8 @@ fn no_sentence_ends_twice() {
             if let Some(effect) = asked.need {
                 for outcome in [
                     fault(cause),
-                    opened(Board::Lacks(cause.into())),
-                    opened(Board::MovedOnly(cause.into())),
+                    opened(CardMove::Lacks(cause.into())),
+                    opened(CardMove::MovedOnly(cause.into())),
                 ] {
                     let did = at_stop(&state, &EffectStatus::Done(intent(effect.clone()), outcome));
                     texts.extend(did.said);

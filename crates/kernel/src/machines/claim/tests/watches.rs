@@ -35,7 +35,7 @@ fn with_mail(phase: Phase, owner: &str) -> State {
 fn a_change_wakes_the_agent_once_and_a_look_without_one_changes_nothing() {
     let red = pull(&[("test", CheckState::Failed, Need::Optional)]);
     let first = look_at(&claimed(Phase::PrCreated), red.clone());
-    assert_eq!(first.rule, "noticed");
+    assert_eq!(first.rule, "polled");
     assert!(first.said.is_some_and(|text| text.starts_with("CI failed")));
     let again = look_at(&first.state, red.clone());
     assert_eq!((again.rule, again.said), ("", None));
@@ -45,7 +45,7 @@ fn a_change_wakes_the_agent_once_and_a_look_without_one_changes_nothing() {
         ..red
     };
     let over = look_at(&first.state, merged);
-    assert_eq!(over.rule, "noticed-merged");
+    assert_eq!(over.rule, "merged");
     assert!(
         over.said
             .is_some_and(|text| text.contains("Should I close issue #42?"))
@@ -94,7 +94,7 @@ fn a_server_that_said_when_to_come_back_is_not_asked_before() {
         not_before: Some(back),
     });
     let told = look(&state, &EffectStatus::Done(intent(effect.clone()), later));
-    assert_eq!(told.rule, "unwatched");
+    assert_eq!(told.rule, "unpolled");
     assert_eq!(look(&told.state, &EffectStatus::Clear).need, None);
     assert_eq!(
         told.state.before_look(Some(&session("s1")), MOST, NOW, NOW),
@@ -107,7 +107,7 @@ fn a_server_that_said_when_to_come_back_is_not_asked_before() {
     );
     let broken = EffectStatus::Done(intent(effect), fault("HTTP 502"));
     let noted = look(&state, &broken);
-    assert_eq!(noted.rule, "unwatched", "a person is told of it");
+    assert_eq!(noted.rule, "unpolled", "a person is told of it");
     let again = look(&noted.state, &broken);
     assert_eq!(again.rule, "", "once; the next look may fare better");
 }

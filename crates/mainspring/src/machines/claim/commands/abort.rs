@@ -1,11 +1,11 @@
 //! `mainspring claim abort`: give the issue back.
 
 use mainspring_kernel::Name;
-use mainspring_kernel::hidden::escape_name;
+use mainspring_kernel::hidden::{escape_name, quote};
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
 use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::verbs;
-use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
+use mainspring_kernel::machines::claim::work::{CardMove, Release};
 
 use super::{CommandContext, Result, github_context};
 use crate::machines::claim::github_context::GitHubContext;
@@ -71,12 +71,18 @@ fn give_back(
     put_back(github_context, issue, warnings);
     match claim::release(github_context, issue, lease, claims) {
         Release::NotHeld | Release::Released => false,
+        Release::Theirs(by) => {
+            let by = quote(&by, 80);
+            warnings.push(format!(
+                "the claim on the git server was not released: {by} has taken it over"
+            ));
+            false
+        }
         Release::Failed(cause) => {
             warnings.push(format!(
                 "the claim on the git server was not released: {cause}"
             ));
-            // Somebody else's claim is not ours to give back.
-            !cause.ends_with("has taken it over")
+            true
         }
     }
 }
@@ -93,8 +99,8 @@ fn put_back(github_context: &GitHubContext, issue: u64, warnings: &mut Vec<Strin
     }
     change.card(&found.board, github_context.columns.name(status::TODO), "");
     match change.apply(&github_context.github()).board() {
-        Moved::Moved | Moved::MovedOnly(_) | Moved::Off => {}
-        Moved::Lacks(cause) | Moved::Unreachable(cause) => {
+        CardMove::Moved | CardMove::MovedOnly(_) | CardMove::Off => {}
+        CardMove::Lacks(cause) | CardMove::Unreachable(cause) => {
             warnings.push(format!("the board was not updated: {cause}"));
         }
     }

@@ -6,7 +6,7 @@ use mainspring_kernel::event::Chain;
 use mainspring_kernel::machines::claim::consent::{self, LastWord};
 use mainspring_kernel::machines::claim::memory::Consent;
 use mainspring_kernel::machines::claim::pull::PullState;
-use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::machines::claim::{State, verbs};
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
@@ -129,8 +129,8 @@ fn close_now(cmd: &CommandContext, actor: &Actor) -> Result {
     let stop = Event::stop(actor.session().cloned(), Chain::First);
     let payload = Payload::played(stop, context.project.worktree.clone(), cmd.env.now());
     let context = context.seen_by(Caller::making(&payload));
-    let (answer, rule) = drive_by_command(&context, &payload, Name::Claim);
-    let is_closed = verbs::is_closed(&rule);
+    let (answer, _) = drive_by_command(&context, &payload, Name::Claim);
+    let is_closed = matches!(claim::state(&context)?.0, State::Unclaimed(_));
     let mut out = String::new();
     if let Decision::Stop { hold } = &answer.decision
         && !hold.is_empty()

@@ -1,7 +1,9 @@
 //! `mainspring claim release N`: give an issue back on the git server.
 
 use mainspring_kernel::Name;
+use mainspring_kernel::hidden::quote;
 use mainspring_kernel::machines::claim::verbs::Refused;
+use mainspring_kernel::machines::claim::work::Release;
 
 use super::{CommandContext, Result, github_context, take};
 use mainspring_store::ShownPath as _;
@@ -60,7 +62,11 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         }
     }
     let (remote, commit) = ours.ok_or(refused)?;
-    lease::release(git, &remote, issue, &commit).map_err(CliError::new)?;
+    let released = lease::release(git, &remote, issue, &commit).map_err(CliError::new)?;
+    if let Release::Theirs(by) = released {
+        let by = quote(&by, 80);
+        return Err(CliError::new(format!("{by} has taken it over")));
+    }
     // What we remember of a claim whose file is gone must not give it back a second time.
     cmd.commit(Name::Claim, &format!("claim release {issue}"), |context| {
         let (state, found) = claim::state(context)?;

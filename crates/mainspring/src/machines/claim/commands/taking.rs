@@ -7,7 +7,7 @@ use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
 use mainspring_kernel::machines::claim::memory::Route;
 use mainspring_kernel::machines::claim::verbs::{self, Reserved};
-use mainspring_kernel::machines::claim::work::{Board as Moved, Release};
+use mainspring_kernel::machines::claim::work::{CardMove, Release};
 use mainspring_kernel::verbs::Actor;
 use mainspring_platform::path;
 use mainspring_store::{ShownPath as _, Trouble, atomic, path_text};
@@ -203,14 +203,14 @@ impl Taking<'_> {
                 .push(format!("the issue was not assigned: {}", fault.cause));
         }
         let moved = match applied.board() {
-            Moved::Moved => true,
-            Moved::MovedOnly(cause) => {
+            CardMove::Moved => true,
+            CardMove::MovedOnly(cause) => {
                 self.warnings
                     .push(format!("the card was moved, but {cause}"));
                 true
             }
-            Moved::Off => false,
-            Moved::Lacks(cause) | Moved::Unreachable(cause) => {
+            CardMove::Off => false,
+            CardMove::Lacks(cause) | CardMove::Unreachable(cause) => {
                 self.warnings
                     .push(format!("the board was not updated: {cause}"));
                 false
@@ -236,9 +236,8 @@ impl Taking<'_> {
         }
         drop(change.apply(&self.github_context.github()));
         let remote = &self.route.claims.name;
-        if let Release::Failed(cause) =
-            claim::release(&self.github_context, self.issue, lease, remote)
-        {
+        let released = claim::release(&self.github_context, self.issue, lease, remote);
+        if let Release::Failed(cause) = released {
             output::stderr(&format!(
                 "warning: the issue is still reserved on the git server: {cause}; `mainspring claim \
                  release {}` gives it back",
