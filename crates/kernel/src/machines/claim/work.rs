@@ -288,6 +288,15 @@ pub struct Fault {
     pub not_before: Option<Millis>,
 }
 
+impl Fault {
+    pub fn new(cause: impl Into<String>) -> Self {
+        Self {
+            cause: cause.into(),
+            not_before: None,
+        }
+    }
+}
+
 /// A branch without a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

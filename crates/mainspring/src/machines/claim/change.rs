@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::gh::{GitHub, Reply};
 use super::github_context::same;
-use super::query::{Board, BoardCard};
+use super::query::{BoardCard, IssueCard};
 
 #[derive(Debug, Default)]
 pub(crate) struct Change {
@@ -61,14 +61,14 @@ impl Change {
     }
 
     /// Sets the card's fields; fields that already have the wanted value are left out.
-    pub(crate) fn card(&mut self, board: &Board, status: &str, agent: &str) {
+    pub(crate) fn card(&mut self, board: &IssueCard, status: &str, agent: &str) {
         let card = match board {
-            Board::Off => return,
-            Board::Lacks(what) => {
+            IssueCard::Off => return,
+            IssueCard::Lacks(what) => {
                 self.lacks = Some(what.clone());
                 return;
             }
-            Board::Card(card) => card,
+            IssueCard::Card(card) => card,
         };
         self.moves_card = true;
         if !same(&card.status, status) {

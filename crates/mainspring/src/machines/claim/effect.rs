@@ -25,42 +25,39 @@ pub(super) fn run(
     (effect, limit): (&Effect, Millis),
     checks: Option<&CheckReceipt>,
 ) -> Outcome {
-    let github_context = match GitHubContext::open(context, permit, limit) {
-        Ok(github_context) => github_context,
+    let github = match GitHubContext::open(context, permit, limit) {
+        Ok(github) => github,
         Err(ContextError::Remote(why)) => return no_repository(effect, why),
         Err(ContextError::Trouble(trouble)) => {
-            return Outcome::Failed(Fault {
-                cause: trouble.to_string(),
-                not_before: None,
-            });
+            return Outcome::Failed(Fault::new(trouble.to_string()));
         }
     };
     let outcome = match effect {
         Effect::Open(work) => gh_lock(context).and_then(|_lock| {
             let lease = work.lease.as_deref();
-            if let Some(by) = github_context.taken_by(work.issue, lease, &work.claims) {
+            if let Some(by) = github.taken_by(work.issue, lease, &work.claims) {
                 return Ok(Outcome::Lacking(Missing::Claim { by }));
             }
             let extras = Extras::of(context, checks.cloned());
-            open::open(&github_context, work, extras)
+            open::open(&github, work, extras)
         }),
-        Effect::Close(work) => gh_lock(context).and_then(|lock| close(&github_context, work, lock)),
-        Effect::Sync(card) => gh_lock(context).and_then(|_lock| sync(&github_context, card)),
+        Effect::Close(work) => gh_lock(context).and_then(|lock| close(&github, work, lock)),
+        Effect::Sync(card) => gh_lock(context).and_then(|_lock| sync(&github, card)),
         // A poll changes nothing and needs no lock, and an idle hook has little time.
         Effect::Poll { pr, known } => {
-            poll::poll(&github_context, *pr, known.as_deref()).map(Outcome::Polled)
+            poll::poll(&github, *pr, known.as_deref()).map(Outcome::Polled)
         }
-        Effect::CheckMerge { pr } => poll::merged(&github_context, *pr).map(Outcome::MergeChecked),
-        Effect::Look { branch } => look(&github_context, branch),
-        Effect::Survey => survey(&github_context).map(Outcome::Surveyed),
-        Effect::Arrive { pr, known } => Ok(arrive(&github_context, *pr, known.as_deref())),
-        Effect::Beat(beat) => beat_again(&github_context, beat),
+        Effect::CheckMerge { pr } => poll::merged(&github, *pr).map(Outcome::MergeChecked),
+        Effect::Look { branch } => look(&github, branch),
+        Effect::Survey => survey(&github).map(Outcome::Surveyed),
+        Effect::Arrive { pr, known } => Ok(arrive(&github, *pr, known.as_deref())),
+        Effect::Beat(beat) => beat_again(&github, beat),
         Effect::GiveBack {
             issue,
             lease,
             remote,
         } => Ok(Outcome::GivenBack(release(
-            &github_context,
+            &github,
             *issue,
             Some(lease),
             remote,
@@ -70,10 +67,7 @@ pub(super) fn run(
 }
 
 fn gh_lock(context: &EventContext<'_>) -> Result<GhLock, Fault> {
-    GhLock::wait(context).map_err(|trouble| Fault {
-        cause: trouble.to_string(),
-        not_before: None,
-    })
+    GhLock::wait(context).map_err(|trouble| Fault::new(trouble.to_string()))
 }
 
 /// Without a repository, a look and a survey find nothing; the other effects say why they failed.
@@ -88,39 +82,33 @@ fn no_repository(effect: &Effect, why: String) -> Outcome {
         | Effect::Arrive { .. }
         | Effect::Beat(_)
         | Effect::GiveBack { .. }
-        | Effect::Sync(_) => Outcome::Failed(Fault {
-            cause: why,
-            not_before: None,
-        }),
+        | Effect::Sync(_) => Outcome::Failed(Fault::new(why)),
     }
 }
 
 /// The board and the pull request are read one after the other: each may fail by itself.
-fn arrive(github_context: &GitHubContext, pr: u64, known: Option<&str>) -> Outcome {
-    let survey = survey(github_context).unwrap_or_else(|fault| Survey::Unavailable(fault.cause));
-    let seen = match poll::poll(github_context, pr, known) {
+fn arrive(github: &GitHubContext, pr: u64, known: Option<&str>) -> Outcome {
+    let survey = survey(github).unwrap_or_else(|fault| Survey::Unavailable(fault.cause));
+    let seen = match poll::poll(github, pr, known) {
         Ok(pull) => Seen::Pull(pull),
         Err(fault) => Seen::Failed(fault),
     };
     Outcome::Arrived { survey, seen }
 }
 
-fn beat_again(github_context: &GitHubContext, beat: &HeartBeat) -> Result<Outcome, Fault> {
+fn beat_again(github: &GitHubContext, beat: &HeartBeat) -> Result<Outcome, Fault> {
     let beat = HeartBeat {
-        remote: github_context.claims(&beat.remote).to_owned(),
+        remote: github.claims(&beat.remote).to_owned(),
         ..beat.clone()
     };
-    let git = &github_context.programs.git;
-    let beaten = lease::beat(git, &beat, github_context.now).map_err(|cause| Fault {
-        cause,
-        not_before: None,
-    })?;
+    let git = &github.programs.git;
+    let beaten = lease::beat(git, &beat, github.now).map_err(Fault::new)?;
     Ok(Outcome::Beaten(beaten))
 }
 
 /// Gives the issue back on the git server, if we hold it.
 pub(crate) fn release(
-    github_context: &GitHubContext,
+    github: &GitHubContext,
     issue: u64,
     lease: Option<&String>,
     remote: &str,
@@ -128,31 +116,25 @@ pub(crate) fn release(
     let Some(commit) = lease else {
         return Release::NotHeld;
     };
-    let remote = github_context.claims(remote);
-    lease::release(&github_context.programs.git, remote, issue, commit)
-        .unwrap_or_else(Release::Failed)
+    let remote = github.claims(remote);
+    lease::release(&github.programs.git, remote, issue, commit).unwrap_or_else(Release::Failed)
 }
 
 /// Comment, close and card are one document, in this order. If a crash lost our knowledge of
 /// the comment, its marker shows that it exists; closing a closed issue changes nothing.
-fn close(github_context: &GitHubContext, close: &Close, lock: GhLock) -> Result<Outcome, Fault> {
-    let (how, board) = match close_once(github_context, close) {
+fn close(github: &GitHubContext, close: &Close, lock: GhLock) -> Result<Outcome, Fault> {
+    let (how, board) = match close_once(github, close) {
         Ok(closed) => closed,
         // The issue may be closed although the reply was lost, so we look again. If the server
         // said when to come back, we do not ask before.
         Err(fault) if fault.not_before.is_some() => return Err(fault),
-        Err(fault) => match close_once(github_context, close) {
+        Err(fault) => match close_once(github, close) {
             Ok((_, board)) => (How::Now, board),
             Err(_) => return Err(fault),
         },
     };
     drop(lock);
-    let release = release(
-        github_context,
-        close.issue,
-        close.lease.as_ref(),
-        &close.remote,
-    );
+    let release = release(github, close.issue, close.lease.as_ref(), &close.remote);
     Ok(Outcome::Closed {
         how,
         board,
@@ -161,34 +143,30 @@ fn close(github_context: &GitHubContext, close: &Close, lock: GhLock) -> Result<
 }
 
 /// Where only the claim's file says that the issue may be closed, GitHub must say so, too.
-fn require_merged(github_context: &GitHubContext, close: &Close) -> Result<(), Fault> {
-    let refused = |cause: String| Fault {
-        cause: format!("{cause}, and nobody let the issue be closed all the same"),
-        not_before: None,
+fn require_merged(github: &GitHubContext, close: &Close) -> Result<(), Fault> {
+    let refused = |cause: String| {
+        Fault::new(format!(
+            "{cause}, and nobody let the issue be closed all the same"
+        ))
     };
     let pr = close
         .pr
         .ok_or_else(|| refused("there is no pull request".into()))?;
-    match poll::merged(github_context, pr)? {
+    match poll::merged(github, pr)? {
         Some(_) => Ok(()),
         None => Err(refused(format!("pull request #{pr} is not merged"))),
     }
 }
 
-fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, CardMove), Fault> {
-    let github = github_context.github();
+fn close_once(github: &GitHubContext, close: &Close) -> Result<(How, CardMove), Fault> {
     if close.only_if_merged {
-        require_merged(github_context, close)?;
+        require_merged(github, close)?;
     }
-    let found = github_context.find(close.issue)?;
+    let found = github.find(close.issue)?;
     let Some(issue) = &found.issue else {
-        return Err(Fault {
-            cause: format!(
-                "{} has no issue #{}",
-                github_context.base.repository, close.issue
-            ),
-            not_before: None,
-        });
+        let repository = &github.base.repository;
+        let cause = format!("{repository} has no issue #{}", close.issue);
+        return Err(Fault::new(cause));
     };
     let mut change = Change::default();
     let said = issue
@@ -201,9 +179,9 @@ fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Car
     if issue.is_open {
         change.close(&issue.id);
     }
-    let column = github_context.columns.name(&close.card.status);
+    let column = github.columns.name(&close.card.status);
     change.card(&found.board, column, &close.card.agent);
-    let applied = change.apply(&github);
+    let applied = change.apply(&github.api());
     if issue.is_open {
         applied.part("close")?;
     }
@@ -215,13 +193,12 @@ fn close_once(github_context: &GitHubContext, close: &Close) -> Result<(How, Car
     Ok((how, applied.board()))
 }
 
-fn sync(github_context: &GitHubContext, card: &CardUpdate) -> Result<Outcome, Fault> {
-    let github = github_context.github();
-    let found = github_context.find(card.issue)?;
+fn sync(github: &GitHubContext, card: &CardUpdate) -> Result<Outcome, Fault> {
+    let found = github.find(card.issue)?;
     let mut change = Change::default();
-    let column = github_context.columns.name(&card.status);
+    let column = github.columns.name(&card.status);
     change.card(&found.board, column, &card.agent);
-    Ok(Outcome::Synced(change.apply(&github).board()))
+    Ok(Outcome::Synced(change.apply(&github.api()).board()))
 }
 
 const LOOK: &str = "query ClaimLook($owner: String!, $name: String!, $branch: String!) {
@@ -248,28 +225,24 @@ const LOOK_AND_BOARD: &str = r#"query ClaimLookAndBoard($owner: String!, $name: 
   }
 }"#;
 
-fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
-    let github = github_context.github();
+fn look(github: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
     let mut variables = json!({
-        "owner": github_context.base.repository.owner,
-        "name": github_context.base.repository.name,
+        "owner": github.base.repository.owner,
+        "name": github.base.repository.name,
         "branch": branch,
     });
-    let push = github_context.push(branch, "").map_err(|cause| Fault {
-        cause,
-        not_before: None,
-    })?;
+    let push = github.push(branch, "").map_err(Fault::new)?;
     let plain = variables.clone();
-    let mut reply = match &github_context.board {
-        None => github.graphql(LOOK, &plain)?,
+    let mut reply = match &github.board {
+        None => github.api().graphql(LOOK, &plain)?,
         Some(BoardName { owner, number }) => {
             variables["boardOwner"] = json!(owner);
             variables["board"] = json!(number);
-            github.graphql(LOOK_AND_BOARD, &variables)?
+            github.api().graphql(LOOK_AND_BOARD, &variables)?
         }
     };
     if reply.is_scope_missing() {
-        reply = github.graphql(LOOK, &plain)?;
+        reply = github.api().graphql(LOOK, &plain)?;
     }
     let data = &reply.body["data"];
     let pulls = data["repository"]["pullRequests"]["nodes"].as_array();
@@ -283,7 +256,7 @@ fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> 
             None => BranchStatus::NotMerged,
             Some(pr) => BranchStatus::Merged {
                 pr,
-                next: waiting(&data["repositoryOwner"]["projectV2"], github_context)
+                next: waiting(&data["repositoryOwner"]["projectV2"], github)
                     .into_iter()
                     .next(),
             },
@@ -292,12 +265,12 @@ fn look(github_context: &GitHubContext, branch: &str) -> Result<Outcome, Fault> 
 }
 
 /// The open issues of this repository that nobody has started, in the board's order.
-fn waiting(project: &Value, github_context: &GitHubContext) -> Vec<Item> {
+fn waiting(project: &Value, github: &GitHubContext) -> Vec<Item> {
     let ours = format!(
         "{}/{}",
-        github_context.base.repository.owner, github_context.base.repository.name
+        github.base.repository.owner, github.base.repository.name
     );
-    let todo = github_context.columns.name(status::TODO);
+    let todo = github.columns.name(status::TODO);
     let items = project["items"]["nodes"].as_array();
     items
         .into_iter()
@@ -344,12 +317,12 @@ const SURVEY: &str = r#"query ClaimSurvey($boardOwner: String!, $board: Int!) {
 /// How many issues a starting session is told about.
 const NEXT_UP: usize = 5;
 
-fn survey(github_context: &GitHubContext) -> Result<Survey, Fault> {
-    let Some(BoardName { owner, number }) = &github_context.board else {
+fn survey(github: &GitHubContext) -> Result<Survey, Fault> {
+    let Some(BoardName { owner, number }) = &github.board else {
         return Ok(Survey::Off);
     };
     let variables = json!({ "boardOwner": owner, "board": number });
-    let reply = github_context.github().graphql(SURVEY, &variables)?;
+    let reply = github.api().graphql(SURVEY, &variables)?;
     let project = &reply.body["data"]["repositoryOwner"]["projectV2"];
     let Some(title) = project["title"].as_str() else {
         return Ok(Survey::Unavailable(reply.fault().cause));
@@ -372,7 +345,7 @@ fn survey(github_context: &GitHubContext) -> Result<Survey, Fault> {
             (name.to_owned(), u32::try_from(count).unwrap_or(u32::MAX))
         })
         .collect();
-    let mut next = waiting(project, github_context);
+    let mut next = waiting(project, github);
     next.truncate(NEXT_UP);
     Ok(Survey::Board {
         title: title.to_owned(),

@@ -64,17 +64,13 @@ impl GitHub<'_> {
     fn call(&self, path: &str, body: &Value) -> Result<Reply, Fault> {
         let args = arguments(self.repository, path);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let lost = |cause: String| Fault {
-            cause,
-            not_before: None,
-        };
         let finished = self
             .programs
             .gh(&args, body.to_string().into_bytes())
-            .map_err(|failure| lost(failure.to_string()))?;
+            .map_err(|failure| Fault::new(failure.to_string()))?;
         parse(&finished.stdout, self.now).ok_or_else(|| {
             let stderr = excerpt(&String::from_utf8_lossy(&finished.stderr));
-            lost(if stderr.is_empty() {
+            Fault::new(if stderr.is_empty() {
                 format!("gh ended with {} and printed no error", finished.ending())
             } else {
                 stderr

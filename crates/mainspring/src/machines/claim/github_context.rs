@@ -2,6 +2,7 @@
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::claim_file::status;
+use mainspring_kernel::machines::claim::remote::Repository;
 use mainspring_kernel::machines::claim::work::Fault;
 use mainspring_store::Trouble;
 
@@ -9,7 +10,7 @@ use super::gh::GitHub;
 use super::lease;
 use super::place;
 use super::programs::Programs;
-use super::query::{self, BoardName, Found, Head};
+use super::query::{self, BoardName, Head, OnGitHub};
 use super::route::{Remote, Remotes};
 use crate::children::permit::Permit;
 use crate::config::Config;
@@ -95,12 +96,19 @@ impl GitHubContext {
     }
 
     /// Everything about an issue, without its branch.
-    pub(crate) fn find(&self, issue: u64) -> Result<Found, Fault> {
-        let head = Head {
-            branch: "",
-            repository: &self.base.repository,
-        };
-        query::find(&self.github(), issue, head, self.board.as_ref())
+    pub(crate) fn find(&self, issue: u64) -> Result<OnGitHub, Fault> {
+        self.find_branch(issue, "", &self.base.repository)
+    }
+
+    /// The same, with a branch and its pull requests.
+    pub(crate) fn find_branch(
+        &self,
+        issue: u64,
+        branch: &str,
+        repository: &Repository,
+    ) -> Result<OnGitHub, Fault> {
+        let head = Head { branch, repository };
+        query::find(&self.api(), issue, head, self.board.as_ref())
     }
 
     /// A fork of ours, if one is a remote.
@@ -135,7 +143,7 @@ impl GitHubContext {
         taken.ok().flatten()
     }
 
-    pub(crate) fn github(&self) -> GitHub<'_> {
+    pub(crate) fn api(&self) -> GitHub<'_> {
         GitHub {
             programs: &self.programs,
             repository: &self.base.repository,

@@ -5,11 +5,17 @@
 //! does not exist (`--force-with-lease`), so if several machines try at once, exactly one
 //! succeeds, and the server decides which.
 
+use std::path::Path;
+
 use mainspring_kernel::Millis;
 use mainspring_kernel::hidden::quote;
+use mainspring_kernel::machines::claim::verbs::{Lease, Refused};
 use mainspring_kernel::machines::claim::work::{Beaten, HeartBeat, Release};
 
+use mainspring_store::digest;
+
 use super::file::iso;
+use crate::env::Environment;
 use crate::git::{Git, said};
 
 /// If nothing is heard of a claim for this time, somebody else may take the issue over.
@@ -104,24 +110,16 @@ pub(crate) fn beat(git: &Git, beat: &HeartBeat, now: Millis) -> Result<Beaten, S
 
 /// Takes the issue, if nobody has it.
 pub(crate) fn take(git: &Git, remote: &str, issue: u64, me: &Holder) -> Result<Taken, String> {
-    let commit = record(git, issue, me)?;
-    match push(git, remote, issue, &commit, "")? {
-        Pushed::Done => Ok(Taken::Ours(commit)),
-        Pushed::Refused(why) => Ok(Taken::Refused(why)),
-        Pushed::Stale => {
-            let (commit, holder) = read(git, remote, issue)?.ok_or(
-                "the claim on the git server disappeared while we were reading it: try again",
-            )?;
-            // Our own checkout has it: the process died before it wrote the claim file.
-            if holder.is_in(&me.owner, &me.place) {
-                return Ok(Taken::Ours(commit));
-            }
-            Ok(Taken::Theirs { holder, commit })
+    Ok(match steal(git, remote, issue, me, "")? {
+        // Our own checkout has it: the process died before it wrote the claim file.
+        Taken::Theirs { holder, commit } if holder.is_in(&me.owner, &me.place) => {
+            Taken::Ours(commit)
         }
-    }
+        taken => taken,
+    })
 }
 
-/// Takes the issue over, if it is still held by this commit.
+/// Takes the issue over, if it is still held by this commit; none means that nobody has it.
 pub(crate) fn steal(
     git: &Git,
     remote: &str,
@@ -287,7 +285,53 @@ fn holder(message: &str) -> Holder {
     }
 }
 
+/// The person's name on this computer.
+pub(crate) fn user(env: &Environment) -> String {
+    let name = env.var("USER").or_else(|| env.var("LOGNAME"));
+    quote(&name.unwrap_or_else(|| "agent".into()), 60)
+}
+
 impl Holder {
+    /// Whoever works in this checkout.
+    pub(crate) fn here(env: &Environment, git: &Git, place: &Path) -> Self {
+        let user = user(env);
+        let computer = mainspring_platform::host::name();
+        let computer = computer.map_or_else(|| "unknown".into(), |text| quote(&text, 80));
+        Self {
+            owner: format!("{user}@{computer}"),
+            agent: format!("{user}-{}", env.now().0 / 1_000),
+            email: quote(&git.setting("user.email").unwrap_or_default(), 120),
+            place: digest::of(&[place.as_os_str().as_encoded_bytes()]).0,
+            at: env.now(),
+            heard: env.now(),
+            phase: String::new(),
+            branch: String::new(),
+            generation: 1,
+        }
+    }
+
+    /// The refusal of an issue that this one has.
+    pub(crate) fn refuses(&self, issue: u64, me: &Self) -> Refused {
+        let now = me.at;
+        let owner = match self.owner.as_str() {
+            "" => "somebody",
+            owner => owner,
+        };
+        let hours = now.since(self.at).0 / 3_600_000;
+        let since = iso(self.at);
+        Refused::Held {
+            issue,
+            holder: format!("{owner} ({}), since {since} ({hours} h ago)", self.agent),
+            lease: if self.is_same_person(me) {
+                Lease::OwnClone
+            } else if self.is_expired(now) {
+                Lease::Expired
+            } else {
+                Lease::Live
+            },
+        }
+    }
+
     /// Is the claim so old that somebody else may take it over? So is one that was last heard of
     /// in a future that no clock is wrong by: it would be held for good.
     pub(crate) fn is_expired(&self, now: Millis) -> bool {

@@ -10,7 +10,7 @@ use super::super::check::CheckReceipt;
 use super::change::Change;
 use super::github_context::GitHubContext;
 use super::place;
-use super::query::{self, Found, Head, Pull};
+use super::query::{BranchPull, OnGitHub};
 use super::route::Remote;
 use crate::context::EventContext;
 use crate::limits;
@@ -41,21 +41,17 @@ impl Extras {
 }
 
 pub(super) fn open(
-    github_context: &GitHubContext,
+    github: &GitHubContext,
     open: &Open,
     mut extras: Extras,
 ) -> Result<Outcome, Fault> {
-    let push = match github_context.push(&open.branch, &open.push) {
+    let push = match github.push(&open.branch, &open.push) {
         Ok(push) => push,
         Err(why) => return Ok(Outcome::Lacking(Missing::Remote(why))),
     };
-    let opening = Opening {
-        github_context,
-        open,
-        push,
-    };
+    let opening = Opening { github, open, push };
     let found = opening.find()?;
-    let local = local_head(github_context, &open.branch);
+    let local = local_head(github, &open.branch);
     if let Some(pull) = adopt(&found, local.as_deref(), open.instead_of) {
         return Ok(opening.finish(&found, pull.clone(), How::Already));
     }
@@ -70,27 +66,21 @@ pub(super) fn open(
 
 /// One pull request that is to be opened, and where its branch is.
 struct Opening<'a> {
-    github_context: &'a GitHubContext,
+    github: &'a GitHubContext,
     open: &'a Open,
     push: Remote,
 }
 
 impl Opening<'_> {
-    fn find(&self) -> Result<Found, Fault> {
-        query::find(
-            &self.github_context.github(),
-            self.open.issue,
-            Head {
-                branch: &self.open.branch,
-                repository: &self.push.repository,
-            },
-            self.github_context.board.as_ref(),
-        )
+    fn find(&self) -> Result<OnGitHub, Fault> {
+        let open = self.open;
+        self.github
+            .find_branch(open.issue, &open.branch, &self.push.repository)
     }
 
     /// The branch as GitHub names it: with its owner, if it is in a fork.
     fn head(&self) -> String {
-        let (push, base) = (&self.push.repository, &self.github_context.base.repository);
+        let (push, base) = (&self.push.repository, &self.github.base.repository);
         if push == base {
             self.open.branch.clone()
         } else {
@@ -100,7 +90,7 @@ impl Opening<'_> {
 
     /// Asks GitHub for a new pull request, and reads its reply. A reply that cannot be used may
     /// come from a pull request that exists, so we look for one then.
-    fn create(&self, found: Found, extras: &Extras) -> Result<Outcome, Fault> {
+    fn create(&self, found: OnGitHub, extras: &Extras) -> Result<Outcome, Fault> {
         let (title, rest) = title(&self.open.summary);
         let receipt = extras.receipt.as_ref().map(CheckReceipt::markdown);
         let mut text = body(&rest, self.open.issue, &extras.template);
@@ -113,9 +103,9 @@ impl Opening<'_> {
             "head": self.head(),
             "base": found.base,
         });
-        let repository = &self.github_context.base.repository;
+        let repository = &self.github.base.repository;
         let path = format!("repos/{}/{}/pulls", repository.owner, repository.name);
-        let reply = match self.github_context.github().post(&path, &request) {
+        let reply = match self.github.api().post(&path, &request) {
             Ok(reply) => reply,
             // The server said when to come back, so we do not ask before.
             Err(fault) if fault.not_before.is_some() => return Err(fault),
@@ -125,13 +115,10 @@ impl Opening<'_> {
             let number = reply.body["number"].as_u64();
             let url = reply.body["html_url"].as_str();
             let (Some(number), Some(url)) = (number, url) else {
-                let fault = Fault {
-                    cause: "GitHub created the pull request but did not return its number".into(),
-                    not_before: None,
-                };
-                return self.look_again(fault);
+                let cause = "GitHub created the pull request but did not return its number";
+                return self.look_again(Fault::new(cause));
             };
-            let pull = Pull {
+            let pull = BranchPull {
                 number,
                 url: url.to_owned(),
                 state: PullState::Open,
@@ -162,12 +149,10 @@ impl Opening<'_> {
     }
 
     /// What comes before a pull request, if anything does.
-    fn missing(&self, found: &Found, local: Option<&str>) -> Option<Outcome> {
-        let git = &self.github_context.programs.git;
+    fn missing(&self, found: &OnGitHub, local: Option<&str>) -> Option<Outcome> {
+        let git = &self.github.programs.git;
         let lacking = |missing| Some(Outcome::Lacking(missing));
-        if self.open.branch == found.base
-            && self.push.repository == self.github_context.base.repository
-        {
+        if self.open.branch == found.base && self.push.repository == self.github.base.repository {
             return lacking(Missing::Branch(
                 "it is the base branch of pull requests".into(),
             ));
@@ -209,19 +194,15 @@ impl Opening<'_> {
     }
 
     /// Was there work on the branch, and does the base have all of it?
-    fn is_integrated(&self, found: &Found, head: &str) -> bool {
-        is_integrated(self.github_context, &self.open.branch, found, head)
+    fn is_integrated(&self, found: &OnGitHub, head: &str) -> bool {
+        is_integrated(self.github, &self.open.branch, found, head)
     }
 
-    fn finish(&self, found: &Found, pull: Pull, how: How) -> Outcome {
+    fn finish(&self, found: &OnGitHub, pull: BranchPull, how: How) -> Outcome {
         let mut change = Change::default();
         let CardUpdate { status, agent, .. } = &self.open.card;
-        change.card(
-            &found.board,
-            self.github_context.columns.name(status),
-            agent,
-        );
-        let applied = change.apply(&self.github_context.github());
+        change.card(&found.board, self.github.columns.name(status), agent);
+        let applied = change.apply(&self.github.api());
         Outcome::Opened {
             pr: pull.number,
             url: pull.url,
@@ -234,12 +215,12 @@ impl Opening<'_> {
 /// Was there work on the branch, and does the base on the server have all of it? A branch on which
 /// nothing was committed is not merged.
 pub(crate) fn is_integrated(
-    github_context: &GitHubContext,
+    github: &GitHubContext,
     branch: &str,
-    found: &Found,
+    found: &OnGitHub,
     head: &str,
 ) -> bool {
-    let git = &github_context.programs.git;
+    let git = &github.programs.git;
     if !git.has_commits_of_its_own(branch) {
         return false;
     }
@@ -247,13 +228,13 @@ pub(crate) fn is_integrated(
     let known = known.or_else(|| {
         // The base has moved on since this clone looked.
         let name = format!("refs/heads/{}", found.base);
-        git.fetch(&github_context.base.name, &name).ok()?;
+        git.fetch(&github.base.name, &name).ok()?;
         git.is_ancestor(head, &found.base_commit)
     });
     known == Some(true)
 }
 
-fn integrated(found: &Found) -> Outcome {
+fn integrated(found: &OnGitHub) -> Outcome {
     Outcome::Integrated {
         base: found.base.clone(),
     }
@@ -262,7 +243,11 @@ fn integrated(found: &Found) -> Outcome {
 /// The pull request that already has this work: an open one of the branch, or one that was merged
 /// or closed with exactly our commit. A closed one with an older commit does not count, nor does
 /// one that is to be replaced.
-fn adopt<'a>(found: &'a Found, local: Option<&str>, instead_of: Option<u64>) -> Option<&'a Pull> {
+fn adopt<'a>(
+    found: &'a OnGitHub,
+    local: Option<&str>,
+    instead_of: Option<u64>,
+) -> Option<&'a BranchPull> {
     let head = found.head.as_deref().or(local);
     let pulls = || found.pulls.iter();
     let open = pulls().find(|pull| pull.state == PullState::Open);
@@ -274,9 +259,9 @@ fn adopt<'a>(found: &'a Found, local: Option<&str>, instead_of: Option<u64>) -> 
     })
 }
 
-pub(crate) fn local_head(github_context: &GitHubContext, branch: &str) -> Option<String> {
+pub(crate) fn local_head(github: &GitHubContext, branch: &str) -> Option<String> {
     let commit = format!("refs/heads/{branch}^{{commit}}");
-    github_context.programs.git.resolve(&commit)
+    github.programs.git.resolve(&commit)
 }
 
 fn template(checkout: &std::path::Path) -> String {
@@ -292,11 +277,11 @@ fn template(checkout: &std::path::Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::query::Board;
+    use super::super::query::IssueCard;
     use super::*;
 
-    fn pull(number: u64, is_open: bool, head: &str) -> Pull {
-        Pull {
+    fn pull(number: u64, is_open: bool, head: &str) -> BranchPull {
+        BranchPull {
             number,
             url: String::new(),
             state: if is_open {
@@ -308,8 +293,8 @@ mod tests {
         }
     }
 
-    fn found(head: Option<&str>, pulls: Vec<Pull>) -> Found {
-        Found {
+    fn found(head: Option<&str>, pulls: Vec<BranchPull>) -> OnGitHub {
+        OnGitHub {
             me: String::new(),
             login: String::new(),
             may_push: true,
@@ -319,7 +304,7 @@ mod tests {
             head: head.map(str::to_owned),
             issue: None,
             pulls,
-            board: Board::Off,
+            board: IssueCard::Off,
         }
     }
 

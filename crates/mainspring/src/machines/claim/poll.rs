@@ -54,30 +54,28 @@ const MERGED: &str = "query ClaimMerged($owner: String!, $name: String!, $number
 /// Looks at a pull request. If its checks failed, and not at the commit that is `known`, the end of
 /// the log comes with it.
 pub(crate) fn poll(
-    github_context: &GitHubContext,
+    github: &GitHubContext,
     number: u64,
     known: Option<&str>,
 ) -> Result<Pull, Fault> {
-    let mut reply = ask(github_context, &document(MORE), number);
+    let mut reply = ask(github, &document(MORE), number);
     // An older server refuses the whole query for a field that it does not know.
     if let Err(fault) = &reply
         && fault.cause.contains("doesn't exist on type")
     {
-        reply = ask(github_context, &document(""), number);
+        reply = ask(github, &document(""), number);
     }
     let found = reply?;
     let mut pull = found.pull;
     if pull.state == PullState::Open && pull.ci() == Ci::Failed && known != Some(&pull.head) {
-        pull.log = found
-            .job
-            .map_or_else(Vec::new, |job| log(github_context, job));
+        pull.log = found.job.map_or_else(Vec::new, |job| log(github, job));
     }
     Ok(pull)
 }
 
 /// The pull request, if it is merged.
-pub(crate) fn merged(github_context: &GitHubContext, number: u64) -> Result<Option<Pull>, Fault> {
-    let pull = ask(github_context, MERGED, number)?.pull;
+pub(crate) fn merged(github: &GitHubContext, number: u64) -> Result<Option<Pull>, Fault> {
+    let pull = ask(github, MERGED, number)?.pull;
     Ok((pull.state == PullState::Merged).then_some(pull))
 }
 
@@ -87,13 +85,13 @@ struct Asked {
     job: Option<u64>,
 }
 
-fn ask(github_context: &GitHubContext, document: &str, number: u64) -> Result<Asked, Fault> {
+fn ask(github: &GitHubContext, document: &str, number: u64) -> Result<Asked, Fault> {
     let variables = json!({
-        "owner": github_context.base.repository.owner,
-        "name": github_context.base.repository.name,
+        "owner": github.base.repository.owner,
+        "name": github.base.repository.name,
         "number": number,
     });
-    let reply = github_context.github().graphql(document, &variables)?;
+    let reply = github.api().graphql(document, &variables)?;
     let pull = &reply.body["data"]["repository"]["pullRequest"];
     let read = read(pull).ok_or_else(|| {
         let mut fault = reply.fault();
@@ -122,13 +120,13 @@ fn failed_job(pull: &Value) -> Option<u64> {
 const LOG_LINES: usize = 10;
 
 /// The end of a job's log; empty if it cannot be read.
-fn log(github_context: &GitHubContext, job: u64) -> Vec<String> {
-    let repository = &github_context.base.repository;
+fn log(github: &GitHubContext, job: u64) -> Vec<String> {
+    let repository = &github.base.repository;
     let path = format!(
         "repos/{}/{}/actions/jobs/{job}/logs",
         repository.owner, repository.name
     );
-    let text = github_context.github().text(&path).unwrap_or_default();
+    let text = github.api().text(&path).unwrap_or_default();
     last_lines(&text)
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct BoardName {
 
 /// The reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct OnGitHub {
     pub(crate) me: String,
     pub(crate) login: String,
     /// May we push to the repository?
@@ -30,8 +30,8 @@ pub(crate) struct Found {
     /// The number is a pull request's.
     pub(crate) is_pull: bool,
     /// The pull requests of the branch that is pushed, newest first.
-    pub(crate) pulls: Vec<Pull>,
-    pub(crate) board: Board,
+    pub(crate) pulls: Vec<BranchPull>,
+    pub(crate) board: IssueCard,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) struct Issue {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pull {
+pub(crate) struct BranchPull {
     pub(crate) number: u64,
     pub(crate) url: String,
     pub(crate) state: PullState,
@@ -53,7 +53,7 @@ pub(crate) struct Pull {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Board {
+pub(crate) enum IssueCard {
     /// No board is configured.
     Off,
     /// The board or the card cannot be read.
@@ -140,7 +140,7 @@ pub(crate) fn find(
     issue: u64,
     head: Head<'_>,
     board: Option<&BoardName>,
-) -> Result<Found, Fault> {
+) -> Result<OnGitHub, Fault> {
     let branch = head.branch;
     let mut variables = json!({
         "headOwner": head.repository.owner,
@@ -153,7 +153,7 @@ pub(crate) fn find(
     });
     let Some(board) = board else {
         let reply = github.graphql(&document(false), &variables)?;
-        return found(&reply, head, Board::Off).map_err(|cause| unusable(&reply, cause));
+        return found(&reply, head, IssueCard::Off).map_err(|cause| unusable(&reply, cause));
     };
     let plain = variables.clone();
     variables["boardOwner"] = json!(board.owner);
@@ -162,7 +162,7 @@ pub(crate) fn find(
     if reply.is_scope_missing() {
         let lacks = "gh's token has no access to project boards; run `gh auth refresh -s project`";
         let reply = github.graphql(&document(false), &plain)?;
-        let lacks = Board::Lacks(lacks.into());
+        let lacks = IssueCard::Lacks(lacks.into());
         return found(&reply, head, lacks).map_err(|cause| unusable(&reply, cause));
     }
     let card = card(&reply.body["data"], board, issue);
@@ -177,14 +177,14 @@ fn unusable(reply: &Reply, cause: String) -> Fault {
     fault
 }
 
-fn found(reply: &Reply, head: Head<'_>, board: Board) -> Result<Found, String> {
+fn found(reply: &Reply, head: Head<'_>, board: IssueCard) -> Result<OnGitHub, String> {
     let data = &reply.body["data"];
     let repository = &data["repository"];
     let base = &repository["defaultBranchRef"];
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let pulls = repository["pullRequests"]["nodes"].as_array();
     let issue = &repository["issue"];
-    Ok(Found {
+    Ok(OnGitHub {
         me: text(&data["viewer"]["id"]).ok_or("GitHub did not say who we are")?,
         login: text(&data["viewer"]["login"]).unwrap_or_default(),
         may_push: matches!(
@@ -229,8 +229,8 @@ pub(super) fn is_from(pull: &Value, repository: &Repository) -> bool {
     owner.is_some_and(|owner| owner.eq_ignore_ascii_case(&repository.owner))
 }
 
-fn read_pull(pull: &Value) -> Option<Pull> {
-    Some(Pull {
+fn read_pull(pull: &Value) -> Option<BranchPull> {
+    Some(BranchPull {
         number: pull["number"].as_u64()?,
         url: pull["url"].as_str()?.to_owned(),
         state: match pull["state"].as_str()? {
@@ -242,16 +242,16 @@ fn read_pull(pull: &Value) -> Option<Pull> {
     })
 }
 
-fn card(data: &Value, board: &BoardName, issue: u64) -> Board {
+fn card(data: &Value, board: &BoardName, issue: u64) -> IssueCard {
     let name = format!("project {} of {}", board.number, board.owner);
     let project = &data["repositoryOwner"]["projectV2"];
     let Some(id) = project["id"].as_str() else {
-        return Board::Lacks(format!("{name} cannot be found"));
+        return IssueCard::Lacks(format!("{name} cannot be found"));
     };
     let items = data["repository"]["issue"]["projectItems"]["nodes"].as_array();
     let item = items.and_then(|items| items.iter().find(|item| item["project"]["id"] == id));
     let Some(item) = item else {
-        return Board::Lacks(format!("issue #{issue} has no card on {name}"));
+        return IssueCard::Lacks(format!("issue #{issue} has no card on {name}"));
     };
     let fields = project["fields"]["nodes"].as_array();
     let field = |name: &str, kind: &str| {
@@ -267,7 +267,7 @@ fn card(data: &Value, board: &BoardName, issue: u64) -> Board {
     let status = field("Status", "SINGLE_SELECT");
     let options = status.and_then(|status| status["options"].as_array());
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    Board::Card(Box::new(BoardCard {
+    IssueCard::Card(Box::new(BoardCard {
         project: id.to_owned(),
         item: text(&item["id"]),
         status: text(&item["status"]["name"]),

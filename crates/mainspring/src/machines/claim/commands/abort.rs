@@ -7,7 +7,7 @@ use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::claim::work::{CardMove, Release};
 
-use super::{CommandContext, Result, github_context};
+use super::{CommandContext, Result, commit, github_context};
 use crate::machines::claim::github_context::GitHubContext;
 use crate::machines::claim::{self, Change};
 
@@ -30,13 +30,12 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
             warnings.push(error.cause);
             memory.lease.is_some()
         }
-        Ok(github_context) => give_back(&github_context, &claim, &memory, &mut warnings),
+        Ok(github) => give_back(&github, &claim, &memory, &mut warnings),
     };
     let issue = claim.issue_number;
-    let did = cmd.commit(Name::Claim, "claim abort", |context| {
-        let (state, found) = claim::state(context)?;
-        let files = claim::changes(&found, &state, &verbs::abort(&state, held)?.state)?;
-        Ok((files, format!("issue #{issue} is no longer claimed")))
+    let did = commit(cmd, "claim abort", |state| {
+        let next = verbs::abort(state, held)?.state;
+        Ok((next, format!("issue #{issue} is no longer claimed")))
     })?;
     if held {
         warnings.push(format!(
@@ -53,14 +52,14 @@ pub(super) fn run(_: &Args, cmd: &CommandContext) -> Result {
 /// Gives the issue back on GitHub and on the git server, if nobody else has it by now. Returns
 /// whether the git server still has our reservation.
 fn give_back(
-    github_context: &GitHubContext,
+    github: &GitHubContext,
     claim: &ClaimFile,
     memory: &ClaimMemory,
     warnings: &mut Vec<String>,
 ) -> bool {
     let issue = claim.issue_number;
     let (lease, claims) = (memory.lease.as_ref(), &memory.route.claims);
-    let asked = || github_context.taken_by(issue, lease.map(String::as_str), claims);
+    let asked = || github.taken_by(issue, lease.map(String::as_str), claims);
     if let Some(by) = memory.lost.clone().or_else(asked) {
         warnings.push(format!(
             "{} has taken the issue over, so its card and assignment stay as they are",
@@ -68,8 +67,8 @@ fn give_back(
         ));
         return false;
     }
-    put_back(github_context, issue, warnings);
-    match claim::release(github_context, issue, lease, claims) {
+    put_back(github, issue, warnings);
+    match claim::release(github, issue, lease, claims) {
         Release::NotHeld | Release::Released => false,
         Release::Theirs(by) => {
             let by = quote(&by, 80);
@@ -88,8 +87,8 @@ fn give_back(
 }
 
 /// Card to Todo, without an agent; assignment removed.
-fn put_back(github_context: &GitHubContext, issue: u64, warnings: &mut Vec<String>) {
-    let found = match github_context.find(issue) {
+fn put_back(github: &GitHubContext, issue: u64, warnings: &mut Vec<String>) {
+    let found = match github.find(issue) {
         Ok(found) => found,
         Err(fault) => return warnings.push(fault.cause),
     };
@@ -97,8 +96,8 @@ fn put_back(github_context: &GitHubContext, issue: u64, warnings: &mut Vec<Strin
     if let Some(seen) = &found.issue {
         change.unassign(&seen.id, &found.me);
     }
-    change.card(&found.board, github_context.columns.name(status::TODO), "");
-    match change.apply(&github_context.github()).board() {
+    change.card(&found.board, github.columns.name(status::TODO), "");
+    match change.apply(&github.api()).board() {
         CardMove::Moved | CardMove::MovedOnly(_) | CardMove::Off => {}
         CardMove::Lacks(cause) | CardMove::Unreachable(cause) => {
             warnings.push(format!("the board was not updated: {cause}"));

@@ -1,12 +1,10 @@
 //! `mainspring claim retry` and `mainspring claim rework`: set the phase without editing the file.
 
-use mainspring_kernel::Name;
 use mainspring_kernel::machines::claim::verbs::{self, Refused};
 use mainspring_kernel::machines::claim::{Claim, State};
 use mainspring_kernel::verbs::{Actor, VerbStep};
 
-use super::{CommandContext, Result};
-use crate::machines::claim;
+use super::{CommandContext, Result, commit};
 
 /// At the next stop, try again what failed at GitHub.
 #[derive(Debug, clap::Args)]
@@ -17,12 +15,8 @@ pub(super) struct Retry {}
 pub(super) struct Rework {}
 
 pub(super) fn retry(cmd: &CommandContext) -> Result {
-    change(
-        cmd,
-        "claim retry",
-        verbs::retry,
-        "is tried again at the next stop",
-    )
+    let what = "is tried again at the next stop";
+    change(cmd, "claim retry", verbs::retry, what)
 }
 
 pub(super) fn rework(cmd: &CommandContext) -> Result {
@@ -35,12 +29,10 @@ fn change(
     step: fn(&State, &Actor) -> std::result::Result<VerbStep<Claim>, Refused>,
     what: &str,
 ) -> Result {
-    let did = cmd.commit(Name::Claim, command, |context| {
-        let (state, found) = claim::state(context)?;
-        let issue = verbs::claimed(&state)?.0.issue_number;
-        let step = step(&state, &cmd.actor())?;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((files, format!("issue #{issue} {what}")))
+    let did = commit(cmd, command, |state| {
+        let issue = verbs::claimed(state)?.0.issue_number;
+        let step = step(state, &cmd.actor())?;
+        Ok((step.state, format!("issue #{issue} {what}")))
     })?;
     cmd.said_until_trusted(did + "\n")
 }

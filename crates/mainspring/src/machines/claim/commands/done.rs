@@ -10,12 +10,11 @@ use mainspring_kernel::machines::claim::{State, verbs};
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Decision, Event, Name, Note, SessionId, Voice};
 
-use super::{CommandContext, Result};
+use super::{CommandContext, Result, commit};
 use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::hook::drive::drive_by_command;
 use crate::hosts::Payload;
-use crate::machines::claim::query::{self, Head};
 use crate::machines::claim::{self, open, poll};
 use crate::people::{ask, last_word};
 
@@ -47,12 +46,13 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if let Actor::Agent(_) = actor {
         look(cmd, &context, &phrases)?;
     }
-    cmd.commit(Name::Claim, "claim done", |context| {
-        let (state, found) = claim::state(context)?;
-        let step = verbs::done(&state, &actor, args.yes, (last.as_ref(), &phrases))?;
-        let issue = verbs::claimed(&state)?.0.issue_number;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((files, format!("the user agreed to close issue #{issue}")))
+    commit(cmd, "claim done", |state| {
+        let step = verbs::done(state, &actor, args.yes, (last.as_ref(), &phrases))?;
+        let issue = verbs::claimed(state)?.0.issue_number;
+        Ok((
+            step.state,
+            format!("the user agreed to close issue #{issue}"),
+        ))
     })?;
     close_now(cmd, &actor)
 }
@@ -63,23 +63,16 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>, phrases: &[String]) ->
     if verbs::merged_at(&memory).is_some() {
         return Ok(());
     }
-    let github_context = super::github_context(context)?;
+    let github = super::github_context(context)?;
     if let Some(pr) = claim.pr_number {
-        let pull = poll::poll(&github_context, pr, memory.known_failure().as_deref());
-        let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
+        let pull = poll::poll(&github, pr, memory.known_failure().as_deref())?;
         super::take_in(cmd, "claim done", &pull, phrases)?;
         return Ok(());
     }
-    let push = github_context.push(&claim.branch, &memory.route.push);
+    let push = github.push(&claim.branch, &memory.route.push);
     let push = push.map_err(CliError::new)?;
-    let head = Head {
-        branch: &claim.branch,
-        repository: &push.repository,
-    };
-    let board = github_context.board.as_ref();
-    let found = query::find(&github_context.github(), claim.issue_number, head, board);
-    let found = found.map_err(|fault| CliError::new(fault.cause))?;
-    let local = open::local_head(&github_context, &claim.branch);
+    let found = github.find_branch(claim.issue_number, &claim.branch, &push.repository)?;
+    let local = open::local_head(&github, &claim.branch);
     let Some(head) = found.head.clone().or(local) else {
         return Ok(());
     };
@@ -87,14 +80,12 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>, phrases: &[String]) ->
         .pulls
         .iter()
         .any(|pull| pull.state == PullState::Merged && pull.head == head);
-    if !merged && !open::is_integrated(&github_context, &claim.branch, &found, &head) {
+    if !merged && !open::is_integrated(&github, &claim.branch, &found, &head) {
         return Ok(());
     }
-    cmd.commit(Name::Claim, "claim done", |context| {
-        let (state, found) = claim::state(context)?;
-        let step = verbs::integrate(&state, &cmd.actor(), cmd.env.later())?;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((files, format!("{} is merged", claim.branch)))
+    commit(cmd, "claim done", |state| {
+        let step = verbs::integrate(state, &cmd.actor(), cmd.env.later())?;
+        Ok((step.state, format!("{} is merged", claim.branch)))
     })?;
     Ok(())
 }

@@ -42,42 +42,38 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = cmd.context()?;
     let (state, _) = claim::state(&context)?;
     let (claim, memory) = verbs::claimed(&state)?;
-    let github_context = context
+    let github = context
         .permit(Name::Claim)
         .map_err(Trouble::from)
         .map(|permit| GitHubContext::open(&context, permit, PUSH_LIMIT));
-    let github_context = match github_context {
-        Ok(Ok(github_context)) => Some(github_context),
+    let github = match github {
+        Ok(Ok(github)) => Some(github),
         // Without a push, nothing needs the server yet.
         Ok(Err(_)) | Err(_) if !args.push => None,
         Ok(Err(error)) => return Err(CliError::new(error)),
         Err(trouble) => return Err(trouble.into()),
     };
-    let current = github_context
+    let current = github
         .as_ref()
-        .and_then(|github_context| current(github_context, &claim.branch));
+        .and_then(|github| current(github, &claim.branch));
     // Do not push what would then be refused.
     verbs::handoff(&state, &args.summary, current.as_deref(), &actor)?;
-    let taken_by = github_context.as_ref().and_then(|github_context| {
+    let taken_by = github.as_ref().and_then(|github| {
         let lease = memory.lease.as_deref();
-        github_context.taken_by(claim.issue_number, lease, &memory.route.claims)
+        github.taken_by(claim.issue_number, lease, &memory.route.claims)
     });
     if let Some(by) = taken_by {
         return Err(Refused::Lacking(Missing::Claim { by }.advice(&claim)).into());
     }
     let branch = current.as_deref().unwrap_or(&claim.branch);
-    if let Some(github_context) = github_context.as_ref().filter(|_| args.push) {
-        push(github_context, branch, &memory.route.push)?;
+    if let Some(github) = github.as_ref().filter(|_| args.push) {
+        push(github, branch, &memory.route.push)?;
     }
-    let did = cmd.commit(Name::Claim, "handoff", |context| {
-        let (state, found) = claim::state(context)?;
-        let step = verbs::handoff(&state, &args.summary, current.as_deref(), &actor)?;
-        let issue = verbs::claimed(&state)?.0.issue_number;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((
-            files,
-            format!("issue #{issue} is ready for its pull request"),
-        ))
+    let did = super::commit(cmd, "handoff", |state| {
+        let step = verbs::handoff(state, &args.summary, current.as_deref(), &actor)?;
+        let issue = claim.issue_number;
+        let did = format!("issue #{issue} is ready for its pull request");
+        Ok((step.state, did))
     })?;
     let adopted = current.map_or_else(String::new, |branch| {
         format!("its branch is now {}\n", escape_name(&branch))
@@ -91,10 +87,10 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
 }
 
 /// The branch that is checked out, if it is another one than the claim's and not the default one.
-fn current(github_context: &GitHubContext, claimed: &str) -> Option<String> {
-    let git = &github_context.programs.git;
+fn current(github: &GitHubContext, claimed: &str) -> Option<String> {
+    let git = &github.programs.git;
     let current = git.current_branch()?;
-    let default = git.default_branch(&github_context.base.name);
+    let default = git.default_branch(&github.base.name);
     let is_default = match default {
         Some(default) => current == default,
         None => branch::is_usual_default(&current),
@@ -104,18 +100,18 @@ fn current(github_context: &GitHubContext, claimed: &str) -> Option<String> {
 }
 
 /// Pushes. Where the pull request goes to another repository, that is shown first.
-fn push(github_context: &GitHubContext, branch: &str, known: &str) -> Result<()> {
-    let to = github_context.push(branch, known).map_err(CliError::new)?;
-    if to != github_context.base {
+fn push(github: &GitHubContext, branch: &str, known: &str) -> Result<()> {
+    let to = github.push(branch, known).map_err(CliError::new)?;
+    if to != github.base {
         output::stderr(&format!(
             "pushing {} to {} ({}); the pull request goes to {}",
             escape_name(branch),
             to.repository,
             to.name,
-            github_context.base.repository
+            github.base.repository
         ));
     }
-    let git = &github_context.programs.git;
+    let git = &github.programs.git;
     git.push_branch(&to.name, branch).map_err(|why| {
         let error = CliError::new(&why);
         if !why.contains("non-fast-forward") && !why.contains("fetch first") {

@@ -19,10 +19,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.permit(mainspring_kernel::Name::Claim)?;
     let context = cmd.context()?;
-    let github_context = github_context(&context)?;
+    let github = github_context(&context)?;
     let mut claims = Vec::new();
-    for remote in github_context.claim_remotes() {
-        let listed = lease::list(&github_context.programs.git, &remote.name);
+    for remote in github.claim_remotes() {
+        let listed = lease::list(&github.programs.git, &remote.name);
         let listed = listed.map_err(CliError::new)?.into_iter();
         let repository = remote.repository.to_string();
         claims.extend(listed.map(|(issue, holder)| Claim {
@@ -39,10 +39,10 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if claims.is_empty() {
         return Ok(format!(
             "no issue of {} is claimed\n",
-            github_context.base.repository
+            github.base.repository
         ));
     }
-    let base = github_context.base.repository.to_string();
+    let base = github.base.repository.to_string();
     Ok(table(&claims, &base, cmd.env.now()))
 }
 

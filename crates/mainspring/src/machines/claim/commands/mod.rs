@@ -9,12 +9,12 @@ mod release;
 mod repair;
 mod status;
 mod take;
-mod taking;
 pub(crate) mod watch;
 
 use mainspring_kernel::machines::claim::news::Look;
 use mainspring_kernel::machines::claim::pull::Pull;
-use mainspring_kernel::machines::claim::verbs;
+use mainspring_kernel::machines::claim::work::Fault;
+use mainspring_kernel::machines::claim::{State, verbs};
 use mainspring_kernel::{Millis, Name};
 use mainspring_store::{ShownPath as _, Trouble};
 
@@ -87,17 +87,32 @@ fn take_in(
         return Ok(None);
     }
     let mut told = None;
-    cmd.commit(Name::Claim, command, |context| {
-        let (state, found) = claim::state(context)?;
-        let (step, text) = verbs::look(&state, look, &actor)?;
+    commit(cmd, command, |state| {
+        let (step, text) = verbs::look(state, look, &actor)?;
         told = text;
-        let files = claim::changes(&found, &state, &step.state)?;
-        Ok((
-            files,
-            format!("PR #{}: {}", pull.number, status::words(pull)),
-        ))
+        let did = format!("PR #{}: {}", pull.number, status::words(pull));
+        Ok((step.state, did))
     })?;
     Ok(told)
+}
+
+/// Takes a step of the claim, under the lock. `step` returns the next state, and what was done.
+fn commit(
+    cmd: &CommandContext,
+    command: &str,
+    step: impl FnOnce(&State) -> Result<(State, String)>,
+) -> Result {
+    cmd.commit(Name::Claim, command, |context| {
+        let (state, found) = claim::state(context)?;
+        let (next, did) = step(&state)?;
+        Ok((claim::changes(&found, &state, &next)?, did))
+    })
+}
+
+impl From<Fault> for CliError {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault.cause)
+    }
 }
 
 /// How long a command may wait for GitHub.

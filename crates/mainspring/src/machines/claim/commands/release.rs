@@ -2,14 +2,17 @@
 
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::quote;
+use mainspring_kernel::machines::claim::State;
+use mainspring_kernel::machines::claim::memory::ClaimMemory;
 use mainspring_kernel::machines::claim::verbs::Refused;
 use mainspring_kernel::machines::claim::work::Release;
 
-use super::{CommandContext, Result, github_context, take};
+use super::{CommandContext, Result, github_context};
 use mainspring_store::ShownPath as _;
 
 use crate::error::CliError;
-use crate::machines::claim::{self, lease, places};
+use crate::machines::claim::lease::{self, Holder};
+use crate::machines::claim::{self, places};
 
 /// Give an issue back on the git server: your own, from any clone; somebody else's when nothing
 /// was heard of it for a day.
@@ -31,33 +34,31 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     cmd.refuse_poser(context.store.state())?;
     claim::state(&context)?;
     for place in places::all(&context) {
-        let state = claim::state_at(&context, &place)?.0;
-        if let mainspring_kernel::machines::claim::State::Newer { version } = state {
-            return Err(Refused::Newer(version).into());
-        }
-        let claimed = mainspring_kernel::machines::claim::verbs::claimed(&state);
-        if claimed.is_ok_and(|(claim, _)| claim.issue_number == issue) {
-            return Err(
-                CliError::new(format!("issue #{issue} is claimed in {}", place.shown())).hint(
+        match claim::state_at(&context, &place)?.0 {
+            State::Newer { version } => return Err(Refused::Newer(version).into()),
+            State::Claimed { claim, .. } if claim.issue_number == issue => {
+                let place = place.shown();
+                return Err(CliError::new(format!("issue #{issue} is claimed in {place}")).hint(
                     "`mainspring claim abort` there gives it back, with its card and assignment",
-                ),
-            );
+                ));
+            }
+            State::Claimed { .. } | State::Unclaimed(_) => {}
         }
     }
-    let github_context = github_context(&context)?;
-    let git = &github_context.programs.git;
-    let me = take::holder(cmd, git, &context.project.worktree, "");
+    let github = github_context(&context)?;
+    let git = &github.programs.git;
+    let me = Holder::here(&cmd.env, git, &context.project.worktree);
     let mut refused = Refused::NotHeld(issue);
     let mut ours = None;
     // A claim in a fork is its person's own; the repository may have somebody else's.
-    for remote in github_context.claim_remotes() {
+    for remote in github.claim_remotes() {
         let held = lease::read(git, &remote.name, issue).map_err(CliError::new)?;
         match held {
             Some((commit, holder)) if holder.is_same_person(&me) || holder.is_expired(me.at) => {
                 ours = Some((remote.name, commit));
                 break;
             }
-            Some((_, holder)) => refused = take::held_by(issue, &holder, &me),
+            Some((_, holder)) => refused = holder.refuses(issue, &me),
             None => {}
         }
     }
@@ -68,18 +69,18 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         return Err(CliError::new(format!("{by} has taken it over")));
     }
     // What we remember of a claim whose file is gone must not give it back a second time.
-    cmd.commit(Name::Claim, &format!("claim release {issue}"), |context| {
-        let (state, found) = claim::state(context)?;
-        let mut next = state.clone();
-        if let mainspring_kernel::machines::claim::State::Unclaimed(memory) = &state
-            && memory.issue == Some(issue)
-        {
-            let mut memory = memory.clone();
-            memory.lease = None;
-            next = state.with_memo(memory.after());
-        }
-        let files = claim::changes(&found, &state, &next)?;
-        Ok((files, format!("issue #{issue} is free on the git server")))
-    })
-    .map(|did| did + "\n")
+    let did = super::commit(cmd, &format!("claim release {issue}"), |state| {
+        let next = match state {
+            State::Unclaimed(memory) if memory.issue == Some(issue) => {
+                let memory = ClaimMemory {
+                    lease: None,
+                    ..memory.clone()
+                };
+                State::Unclaimed(memory.after())
+            }
+            other => other.clone(),
+        };
+        Ok((next, format!("issue #{issue} is free on the git server")))
+    })?;
+    Ok(did + "\n")
 }

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 use super::{CommandContext, Result, github_context};
 use crate::context::EventContext;
-use crate::error::CliError;
 use crate::machines::claim::{self, file, places, poll};
 
 /// Show the claims of this repository: issue, branch, phase, pull request, waiting messages.
@@ -193,8 +192,7 @@ fn look(cmd: &CommandContext, context: &EventContext<'_>) -> Result<(Pull, Optio
     let (state, _) = claim::state(context)?;
     let pr = verbs::pull(&state)?;
     let known = state.memory().and_then(ClaimMemory::known_failure);
-    let pull = poll::poll(&github_context(context)?, pr, known.as_deref());
-    let pull = pull.map_err(|fault| CliError::new(fault.cause))?;
+    let pull = poll::poll(&github_context(context)?, pr, known.as_deref())?;
     let phrases = claim::phrases(context.config()?);
     let told = super::take_in(cmd, "claim status --now", &pull, &phrases)?;
     Ok((pull, told))
