@@ -194,8 +194,8 @@ fn a_look_forgets_no_effect_whose_process_is_gone() {
         panic!("only claim is here")
     };
     let outcome = Outcome::Failed(Fault {
-        cause: "HTTP 502".into(),
         not_before: Some(Millis::seconds(2_000)),
+        ..Fault::new("HTTP 502")
     });
     turn.next(Reply::Ran(Box::new(Finished::Claim(Returned {
         intent,
@@ -247,10 +247,7 @@ fn every_result_that_comes_too_late_is_told() {
     let Pending::Claim(intent) = run(&mut turn, vec![ready, beating()]) else {
         panic!("claim comes first")
     };
-    let outcome = Outcome::Failed(Fault {
-        cause: "HTTP 502".into(),
-        not_before: None,
-    });
+    let outcome = Outcome::Failed(Fault::new("HTTP 502"));
     turn.next(Reply::Ran(Box::new(Finished::Claim(Returned {
         intent,
         outcome,

@@ -240,12 +240,7 @@ impl World {
                 })
             }
             Pending::Claim(intent) => {
-                let fault = || {
-                    ClaimOutcome::Failed(Fault {
-                        cause: "HTTP 502".into(),
-                        not_before: None,
-                    })
-                };
+                let fault = || ClaimOutcome::Failed(Fault::new("HTTP 502"));
                 let outcome = match (&intent.effect, self.claim) {
                     (_, Stand::Failing) => fault(),
                     (Effect::Open(_), _) => ClaimOutcome::Opened {

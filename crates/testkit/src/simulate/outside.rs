@@ -194,10 +194,7 @@ fn closed(how: How) -> Outcome {
 }
 
 fn fault() -> Outcome {
-    Outcome::Failed(Fault {
-        cause: "no reply".into(),
-        not_before: None,
-    })
+    Outcome::Failed(Fault::new("no reply"))
 }
 
 /// The plan's folder: which attempt wrote each review, and what it said.

@@ -19,7 +19,7 @@ pub enum BadBranch {
     #[error("git allows none of `~ ^ : ? * [ \\ @{{ ..` in a branch")]
     Reserved,
     #[error("a part of it is empty, begins with a dot, or ends with a dot or `.lock`")]
-    MachineInput,
+    Part,
     #[error("it is a name that git keeps for itself")]
     Kept,
 }
@@ -55,7 +55,7 @@ pub fn check(name: &str) -> Result<(), BadBranch> {
         part.is_empty() || part.starts_with('.') || part.ends_with('.') || lock
     };
     if name.split('/').any(bad_part) {
-        return Err(BadBranch::MachineInput);
+        return Err(BadBranch::Part);
     }
     if matches!(name, "@" | "HEAD") || name.starts_with("refs/") {
         return Err(BadBranch::Kept);
@@ -132,14 +132,14 @@ mod tests {
             ("a*", BadBranch::Reserved),
             ("a[b", BadBranch::Reserved),
             ("a\\b", BadBranch::Reserved),
-            ("/a", BadBranch::MachineInput),
-            ("a/", BadBranch::MachineInput),
-            ("a//b", BadBranch::MachineInput),
-            (".a", BadBranch::MachineInput),
-            ("a/.b", BadBranch::MachineInput),
-            ("a.", BadBranch::MachineInput),
-            ("a.lock", BadBranch::MachineInput),
-            ("a.LOCK/b", BadBranch::MachineInput),
+            ("/a", BadBranch::Part),
+            ("a/", BadBranch::Part),
+            ("a//b", BadBranch::Part),
+            (".a", BadBranch::Part),
+            ("a/.b", BadBranch::Part),
+            ("a.", BadBranch::Part),
+            ("a.lock", BadBranch::Part),
+            ("a.LOCK/b", BadBranch::Part),
             ("@", BadBranch::Kept),
             ("HEAD", BadBranch::Kept),
             ("refs/heads/a", BadBranch::Kept),

@@ -22,9 +22,9 @@ pub fn is_given(last: &LastWord, issue: u64, merged_at: Millis, phrases: Phrases
     if last.at < since {
         return false;
     }
-    match kind(&last.text, issue, phrases) {
-        Some(Kind::Wish) => true,
-        Some(Kind::Yes) => asks(&last.question(), issue, phrases),
+    match assent(&last.text, issue, phrases) {
+        Some(Assent::Wish) => true,
+        Some(Assent::Yes) => asks(&last.question(), issue, phrases),
         None => false,
     }
 }
@@ -40,14 +40,14 @@ pub fn examples(issue: u64, phrases: Phrases<'_>) -> String {
 
 /// A message that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Assent {
     /// It says what to do, so it needs no question.
     Wish,
     /// It is a yes to whatever was asked.
     Yes,
 }
 
-fn kind(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Kind> {
+fn assent(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Assent> {
     if is_question(text) {
         return None;
     }
@@ -57,9 +57,9 @@ fn kind(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Kind> {
         .find(|phrase| !said.is_empty() && words(&numbered(phrase, issue)) == said);
     if let Some(phrase) = own {
         return Some(if phrase.contains("#N") {
-            Kind::Wish
+            Assent::Wish
         } else {
-            Kind::Yes
+            Assent::Yes
         });
     }
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -70,9 +70,9 @@ fn kind(text: &str, issue: u64, phrases: Phrases<'_>) -> Option<Kind> {
     let (_, rest) = without(rest, &["please"]);
     let number = format!("#{issue}");
     match rest {
-        [] if yes && said.len() <= 2 => Some(Kind::Yes),
-        ["close", "it"] | ["close", "the", "issue"] => Some(Kind::Wish),
-        ["close", which] | ["close", "issue", which] if *which == number => Some(Kind::Wish),
+        [] if yes && said.len() <= 2 => Some(Assent::Yes),
+        ["close", "it"] | ["close", "the", "issue"] => Some(Assent::Wish),
+        ["close", which] | ["close", "issue", which] if *which == number => Some(Assent::Wish),
         _ => None,
     }
 }
@@ -103,24 +103,24 @@ mod tests {
     #[test]
     fn only_a_whole_message_from_a_short_list_counts() {
         for (text, kind_of) in [
-            ("yes", Kind::Yes),
-            ("Yes.", Kind::Yes),
-            (" yes! ", Kind::Yes),
-            ("yes please", Kind::Yes),
-            ("Ja!", Kind::Yes),
-            ("yes, close it", Kind::Wish),
-            ("Yes, please close it.", Kind::Wish),
-            ("close it", Kind::Wish),
-            ("please close it", Kind::Wish),
-            ("It is merged, close it", Kind::Wish),
-            ("It's merged: close it!", Kind::Wish),
-            ("close the issue", Kind::Wish),
-            ("close #42", Kind::Wish),
-            ("CLOSE #42", Kind::Wish),
-            ("yes – close issue #42", Kind::Wish),
-            ("Schließe #42.", Kind::Wish),
+            ("yes", Assent::Yes),
+            ("Yes.", Assent::Yes),
+            (" yes! ", Assent::Yes),
+            ("yes please", Assent::Yes),
+            ("Ja!", Assent::Yes),
+            ("yes, close it", Assent::Wish),
+            ("Yes, please close it.", Assent::Wish),
+            ("close it", Assent::Wish),
+            ("please close it", Assent::Wish),
+            ("It is merged, close it", Assent::Wish),
+            ("It's merged: close it!", Assent::Wish),
+            ("close the issue", Assent::Wish),
+            ("close #42", Assent::Wish),
+            ("CLOSE #42", Assent::Wish),
+            ("yes – close issue #42", Assent::Wish),
+            ("Schließe #42.", Assent::Wish),
         ] {
-            assert_eq!(kind(text, 42, &phrases()), Some(kind_of), "{text}");
+            assert_eq!(assent(text, 42, &phrases()), Some(kind_of), "{text}");
         }
         for no in [
             "",
@@ -146,7 +146,7 @@ mod tests {
             "/mainspring:stop",
             "/mainspring:pause 30m claim",
         ] {
-            assert_eq!(kind(no, 42, &phrases()), None, "{no}");
+            assert_eq!(assent(no, 42, &phrases()), None, "{no}");
         }
     }
 

@@ -185,20 +185,23 @@ pub enum Consent {
 const MOST_MAIL: usize = 8;
 
 impl ClaimMemory {
+    /// Nobody has been asked about the work that follows.
+    pub(super) fn ask_anew(&mut self) {
+        self.lacking = None;
+        self.consent = Consent::NotAsked;
+        self.merged_at = None;
+        self.told_unconsented = false;
+    }
+
     /// The memory of this issue. The memory of another issue is dropped.
     #[must_use]
     pub fn about(&self, issue: u64) -> Self {
-        match self.issue {
-            Some(known) if known == issue => self.clone(),
-            Some(_) => Self {
-                issue: Some(issue),
-                ..Self::default()
-            },
-            // Somebody wrote a claim by hand where there was none. Mail from before may stay.
-            None => Self {
-                issue: Some(issue),
-                ..self.clone()
-            },
+        // Without an issue: somebody wrote a claim by hand where there was none. Mail from before
+        // may stay.
+        let fits = self.issue.is_none_or(|known| known == issue);
+        Self {
+            issue: Some(issue),
+            ..if fits { self.clone() } else { Self::default() }
         }
     }
 

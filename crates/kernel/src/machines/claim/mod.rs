@@ -160,7 +160,7 @@ impl Machine for Claim {
         Arrow { rule: "handoff",        on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "failed"], to: "ready_for_pr",
             when: "`handoff`, and the pull request is not merged", does: "keep the summary; adopt the current branch", remedy: "`mainspring claim rework` goes back to coding" },
         Arrow { rule: "done",           on: "verb",          from: CLAIMED, to: "done",
-            when: "`claim done`: it is merged, and the user's last message lets it be closed", does: "close the issue at once", remedy: "ask the user" },
+            when: "`claim done`: it is merged, and the user agreed in their last message", does: "close the issue at once", remedy: "ask the user" },
         Arrow { rule: "done-yes",       on: "verb",          from: CLAIMED, to: "done",
             when: "`claim done --yes`, by a person", does: "close the issue at once", remedy: "" },
         Arrow { rule: "integrate",      on: "verb",          from: &["coding", "ready_for_pr", "pr_created", "checks_running", "merged_detected", "failed"], to: "merged_detected",

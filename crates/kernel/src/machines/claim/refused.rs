@@ -36,11 +36,9 @@ pub enum Refused {
     Closing(u64),
     #[error("there is no pull request yet")]
     NoPull,
-    #[error("issue #{0} would be closed")]
+    #[error("you have not agreed to close #{0} yet")]
     Unconfirmed(u64),
-    #[error(
-        "the user's last message does not let issue #{issue} be closed: ask `Should I close issue #{issue}?`"
-    )]
+    #[error("the user has not agreed to close #{issue} yet: ask `Should I close issue #{issue}?`")]
     Unanswered { issue: u64, examples: String },
     /// The number of the pull request, if there is one.
     #[error("{}", not_merged(*.0))]

@@ -87,11 +87,8 @@ pub fn take(
         worktree,
         ..ClaimMemory::default()
     };
-    Ok(Step::take(
-        "claim",
-        State::Claimed { claim, memory },
-        Nothing,
-    ))
+    let next = State::Claimed { claim, memory };
+    Ok(Step::take("claim", next, Nothing))
 }
 
 /// The work is ready for its pull request. If one is open, it is found at the stop and used. If it
@@ -120,19 +117,11 @@ pub fn handoff(
     }
     Open::of(&claim, &memory).map_err(|lack| Refused::Lacking(lack.advice(&claim)))?;
     claim.phase = Phase::ReadyForPr;
-    let memory = ClaimMemory {
-        lacking: None,
-        // What the user said was about another pull request.
-        consent: Consent::NotAsked,
-        merged_at: None,
-        told_unconsented: false,
-        ..moved_by(memory, actor)
-    };
-    Ok(Step::take(
-        "handoff",
-        State::Claimed { claim, memory },
-        Nothing,
-    ))
+    let mut memory = moved_by(memory, actor);
+    // What the user said was about another pull request.
+    memory.ask_anew();
+    let next = State::Claimed { claim, memory };
+    Ok(Step::take("handoff", next, Nothing))
 }
 
 /// The issue may be closed. A person confirms that with `--yes`, whatever the phase. For an agent,
@@ -218,18 +207,10 @@ pub fn retry(state: &State, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
 pub fn rework(state: &State, actor: &Actor) -> Result<VerbStep<Claim>, Refused> {
     let (mut claim, memory) = claimed(state)?;
     claim.phase = Phase::Coding;
-    let mut memory = ClaimMemory {
-        lacking: None,
-        consent: Consent::NotAsked,
-        merged_at: None,
-        told_unconsented: false,
-        ..moved_by(memory, actor)
-    };
-    if memory
-        .told
-        .state
-        .is_some_and(|state| state != PullState::Open)
-    {
+    let mut memory = moved_by(memory, actor);
+    memory.ask_anew();
+    let state = memory.told.state;
+    if state.is_some_and(|state| state != PullState::Open) {
         claim.pr_number = None;
         memory.told = super::memory::Told::default();
     }

@@ -281,8 +281,20 @@ pub enum Release {
     Failed(String),
 }
 
+/// Why GitHub could not be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    SignedOut,
+    RateLimited,
+    #[default]
+    Unreachable,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fault {
+    #[serde(default)]
+    pub kind: FaultKind,
     pub cause: String,
     /// When the server asked us to come back.
     pub not_before: Option<Millis>,
@@ -291,6 +303,7 @@ pub struct Fault {
 impl Fault {
     pub fn new(cause: impl Into<String>) -> Self {
         Self {
+            kind: FaultKind::Unreachable,
             cause: cause.into(),
             not_before: None,
         }

@@ -127,37 +127,26 @@ impl Change {
     }
 
     /// Makes the change, unless it is empty.
-    pub(crate) fn apply(self, github: &GitHub<'_>) -> Applied {
-        let asked = self.moves_card;
-        if self.parts.is_empty() {
-            return Applied {
-                reply: None,
-                lacks: self.lacks,
-                no_agent_field: self.no_agent_field,
-                asked,
-            };
-        }
+    pub(crate) fn apply(mut self, github: &GitHub<'_>) -> Applied {
         let document = format!(
             "mutation ClaimChange({}) {{\n  {}\n}}",
             self.declared.join(", "),
             self.parts.join("\n  ")
         );
+        let variables = Value::Object(std::mem::take(&mut self.variables));
+        let reply = (!self.parts.is_empty()).then(|| github.graphql(&document, &variables));
         Applied {
-            reply: Some(github.graphql(&document, &Value::Object(self.variables))),
-            lacks: self.lacks,
-            no_agent_field: self.no_agent_field,
-            asked,
+            reply,
+            change: self,
         }
     }
 }
 
-/// The result of a change, for each of its parts.
+/// A change that was made, with the result for each of its parts.
 #[derive(Debug)]
 pub(crate) struct Applied {
     reply: Option<Result<Reply, Fault>>,
-    lacks: Option<String>,
-    no_agent_field: bool,
-    asked: bool,
+    change: Change,
 }
 
 impl Applied {
@@ -175,16 +164,19 @@ impl Applied {
 
     pub(crate) fn board(&self) -> CardMove {
         let refused = match &self.reply {
-            Some(Err(fault)) if self.asked => return CardMove::Unreachable(fault.cause.clone()),
+            Some(Err(fault)) if self.change.moves_card => {
+                return CardMove::Unreachable(fault.cause.clone());
+            }
             Some(Ok(reply)) => reply
                 .error_at("status")
                 .or_else(|| reply.error_at("agent"))
                 .map(str::to_owned),
             Some(Err(_)) | None => None,
         };
-        match (refused.or_else(|| self.lacks.clone()), self.asked) {
+        let lacks = refused.or_else(|| self.change.lacks.clone());
+        match (lacks, self.change.moves_card) {
             (Some(cause), _) => CardMove::Lacks(cause),
-            (None, true) if self.no_agent_field => CardMove::MovedOnly(
+            (None, true) if self.change.no_agent_field => CardMove::MovedOnly(
                 "the board has no text field `Agent`, so it does not say who works on it".into(),
             ),
             (None, true) => CardMove::Moved,

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::super::check::CheckReceipt;
 use super::change::Change;
-use super::gh_lock::GhLock;
+use super::gh::GhLock;
 use super::github_context::{ContextError, GitHubContext, same};
 use super::open::Extras;
-use super::query::{self, BoardName};
+use super::query::{self, BoardName, nodes};
 use super::{lease, open, poll};
 use crate::children::permit::Permit;
 use crate::context::EventContext;
@@ -201,29 +201,32 @@ fn sync(github: &GitHubContext, card: &CardUpdate) -> Result<Outcome, Fault> {
     Ok(Outcome::Synced(change.apply(&github.api()).board()))
 }
 
-const LOOK: &str = "query ClaimLook($owner: String!, $name: String!, $branch: String!) {
-  repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state headRepositoryOwner { login } } }
-  }
-}";
-
-const LOOK_AND_BOARD: &str = r#"query ClaimLookAndBoard($owner: String!, $name: String!, $branch: String!, $boardOwner: String!, $board: Int!) {
-  repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $branch, first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { number state headRepositoryOwner { login } } }
-  }
-  repositoryOwner(login: $boardOwner) {
-    ... on ProjectV2Owner {
-      projectV2(number: $board) {
-        items(first: 100) {
+/// The cards of the board, for the issues that wait there.
+const CARDS: &str = r#"items(first: 100) {
           nodes {
             status: fieldValueByName(name: "Status") { ... on ProjectV2ItemFieldSingleSelectValue { name } }
             content { ... on Issue { number title state repository { nameWithOwner } } }
           }
-        }
-      }
-    }
-  }
-}"#;
+        }"#;
+
+fn look_document(with_board: bool) -> String {
+    let (variables, board) = if with_board {
+        let board = format!(
+            "repositoryOwner(login: $boardOwner) {{ ... on ProjectV2Owner {{ projectV2(number: $board) {{ {CARDS} }} }} }}"
+        );
+        (", $boardOwner: String!, $board: Int!", board)
+    } else {
+        ("", String::new())
+    };
+    format!(
+        "query ClaimLook($owner: String!, $name: String!, $branch: String!{variables}) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequests(headRefName: $branch, first: 5, orderBy: {{field: CREATED_AT, direction: DESC}}) {{ nodes {{ number state headRepositoryOwner {{ login }} }} }}
+  }}
+  {board}
+}}"
+    )
+}
 
 fn look(github: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
     let mut variables = json!({
@@ -234,21 +237,18 @@ fn look(github: &GitHubContext, branch: &str) -> Result<Outcome, Fault> {
     let push = github.push(branch, "").map_err(Fault::new)?;
     let plain = variables.clone();
     let mut reply = match &github.board {
-        None => github.api().graphql(LOOK, &plain)?,
+        None => github.api().graphql(&look_document(false), &plain)?,
         Some(BoardName { owner, number }) => {
             variables["boardOwner"] = json!(owner);
             variables["board"] = json!(number);
-            github.api().graphql(LOOK_AND_BOARD, &variables)?
+            github.api().graphql(&look_document(true), &variables)?
         }
     };
     if reply.is_scope_missing() {
-        reply = github.api().graphql(LOOK, &plain)?;
+        reply = github.api().graphql(&look_document(false), &plain)?;
     }
     let data = &reply.body["data"];
-    let pulls = data["repository"]["pullRequests"]["nodes"].as_array();
-    let newest = pulls
-        .into_iter()
-        .flatten()
+    let newest = nodes(&data["repository"]["pullRequests"])
         .find(|pull| query::is_from(pull, &push.repository));
     let merged = newest.filter(|pull| pull["state"] == "MERGED");
     Ok(Outcome::Looked(
@@ -271,10 +271,7 @@ fn waiting(project: &Value, github: &GitHubContext) -> Vec<Item> {
         github.base.repository.owner, github.base.repository.name
     );
     let todo = github.columns.name(status::TODO);
-    let items = project["items"]["nodes"].as_array();
-    items
-        .into_iter()
-        .flatten()
+    nodes(&project["items"])
         .filter(|item| {
             item["status"]["name"]
                 .as_str()
@@ -297,23 +294,6 @@ fn waiting(project: &Value, github: &GitHubContext) -> Vec<Item> {
         .collect()
 }
 
-const SURVEY: &str = r#"query ClaimSurvey($boardOwner: String!, $board: Int!) {
-  repositoryOwner(login: $boardOwner) {
-    ... on ProjectV2Owner {
-      projectV2(number: $board) {
-        title
-        field(name: "Status") { ... on ProjectV2SingleSelectField { options { name } } }
-        items(first: 100) {
-          nodes {
-            status: fieldValueByName(name: "Status") { ... on ProjectV2ItemFieldSingleSelectValue { name } }
-            content { ... on Issue { number title state repository { nameWithOwner } } }
-          }
-        }
-      }
-    }
-  }
-}"#;
-
 /// How many issues a starting session is told about.
 const NEXT_UP: usize = 5;
 
@@ -322,24 +302,31 @@ fn survey(github: &GitHubContext) -> Result<Survey, Fault> {
         return Ok(Survey::Off);
     };
     let variables = json!({ "boardOwner": owner, "board": number });
-    let reply = github.api().graphql(SURVEY, &variables)?;
+    let document = format!(
+        "query ClaimSurvey($boardOwner: String!, $board: Int!) {{
+  repositoryOwner(login: $boardOwner) {{
+    ... on ProjectV2Owner {{
+      projectV2(number: $board) {{
+        title
+        field(name: \"Status\") {{ ... on ProjectV2SingleSelectField {{ options {{ name }} }} }}
+        {CARDS}
+      }}
+    }}
+  }}
+}}"
+    );
+    let reply = github.api().graphql(&document, &variables)?;
     let project = &reply.body["data"]["repositoryOwner"]["projectV2"];
     let Some(title) = project["title"].as_str() else {
         return Ok(Survey::Unavailable(reply.fault().cause));
     };
     let options = project["field"]["options"].as_array();
-    let items: Vec<&Value> = project["items"]["nodes"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
     let columns = options
         .into_iter()
         .flatten()
         .filter_map(|option| option["name"].as_str())
         .map(|name| {
-            let count = items
-                .iter()
+            let count = nodes(&project["items"])
                 .filter(|item| item["status"]["name"] == name)
                 .count();
             (name.to_owned(), u32::try_from(count).unwrap_or(u32::MAX))

@@ -40,9 +40,10 @@ fn read_with(bytes: &[u8], unknown: Option<Phase>) -> Result<Read, String> {
     }
     let text = |name| Ok::<_, String>(fields.word(name)?.unwrap_or_default());
     let word = text("phase")?;
-    let phase = Phase::parse(&word)
-        .or(unknown)
-        .ok_or_else(|| format!("phase {word:?} is not one of {}", Phase::WORDS))?;
+    let phase = Phase::parse(&word).or(unknown).ok_or_else(|| {
+        let known = Phase::ALL.each_ref().map(Phase::as_str).join(", ");
+        format!("phase {word:?} is not one of {known}")
+    })?;
     let phase = match (phase, fields.get("failure")) {
         (Phase::Failed(bare), Some(told)) => Phase::Failed(failure(told).unwrap_or(bare)),
         (phase, _) => phase,

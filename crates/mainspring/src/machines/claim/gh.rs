@@ -1,12 +1,17 @@
 //! Calls GitHub through `gh api`. The body goes to stdin as JSON and never into an argument, so
 //! no title, branch or summary can be taken for an option.
 
+use std::time::{Duration, Instant};
+
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::claim::remote::Repository;
-use mainspring_kernel::machines::claim::work::Fault;
+use mainspring_kernel::machines::claim::work::{Fault, FaultKind};
+use mainspring_platform::lock::InheritedLock;
+use mainspring_store::Trouble;
 use serde_json::{Value, json};
 
 use super::programs::Programs;
+use crate::context::EventContext;
 use crate::hosts::text::excerpt;
 use crate::limits;
 
@@ -70,11 +75,21 @@ impl GitHub<'_> {
             .map_err(|failure| Fault::new(failure.to_string()))?;
         parse(&finished.stdout, self.now).ok_or_else(|| {
             let stderr = excerpt(&String::from_utf8_lossy(&finished.stderr));
-            Fault::new(if stderr.is_empty() {
+            // The words of gh itself, when nobody is signed in.
+            let kind = if stderr.contains("gh auth login") {
+                FaultKind::SignedOut
+            } else {
+                FaultKind::Unreachable
+            };
+            let cause = if stderr.is_empty() {
                 format!("gh ended with {} and printed no error", finished.ending())
             } else {
                 stderr
-            })
+            };
+            Fault {
+                kind,
+                ..Fault::new(cause)
+            }
         })
     }
 }
@@ -122,7 +137,14 @@ impl Reply {
                 .to_owned(),
         };
         let said = excerpt(&said);
+        let kind = match self.status {
+            401 => FaultKind::SignedOut,
+            429 => FaultKind::RateLimited,
+            _ if self.not_before.is_some() || said.contains("rate limit") => FaultKind::RateLimited,
+            _ => FaultKind::Unreachable,
+        };
         Fault {
+            kind,
             cause: if self.status < 300 {
                 format!("GitHub says: {said}")
             } else {
@@ -198,6 +220,34 @@ fn limit_header(line: &str, now: Millis) -> Option<Millis> {
         _ => return None,
     };
     Some(at.min(day))
+}
+
+/// How long we wait for a child that has outlived its hook.
+const LOCK_LONGEST: Duration = Duration::from_secs(20);
+const LOCK_STEP: Duration = Duration::from_millis(10);
+
+/// A lock that is held while any `gh` of ours runs, even one whose hook was killed.
+///
+/// A killed hook leaves its `gh` behind, and that `gh` may close an issue just after the next
+/// hook has found it open. So `gh` runs under a lock that the children inherit: it is free when
+/// the last of them has ended, whoever started them. It is not held while git runs, because git's
+/// helpers may live for minutes.
+#[derive(Debug)]
+pub(super) struct GhLock {
+    _lock: InheritedLock,
+}
+
+impl GhLock {
+    pub(super) fn wait(context: &EventContext<'_>) -> Result<Self, Trouble> {
+        let path = context.store.dir().join("claim-gh.lock");
+        let lock = InheritedLock::open(&path).map_err(Trouble::io("open", &path))?;
+        let until = Instant::now() + LOCK_LONGEST;
+        // If the lock cannot be taken because of an error, waiting does not help.
+        while !lock.try_take().map_err(Trouble::io("lock", &path))? && Instant::now() < until {
+            std::thread::sleep(LOCK_STEP);
+        }
+        Ok(Self { _lock: lock })
+    }
 }
 
 #[cfg(test)]
@@ -388,10 +438,24 @@ mod tests {
                 "{headers}"
             );
             assert_eq!(fault.cause, "GitHub answered 429: slow");
+            assert_eq!(fault.kind, FaultKind::RateLimited);
         }
         let inside = "HTTP/2.0 200 OK\r\nX-Ratelimit-Reset: 1000900\r\n\r\n{\"errors\":[{\"type\":\"RATE_LIMITED\",\"message\":\"limit\"}]}";
         let fault = parse(inside.as_bytes(), NOW).unwrap().fault();
         assert_eq!(fault.not_before, Some(Millis::seconds(1_000_900)));
+    }
+
+    #[test]
+    fn a_fault_says_whether_nobody_is_signed_in_or_the_server_limits_us() {
+        for (status, message, kind) in [
+            (401, "Bad credentials", FaultKind::SignedOut),
+            (403, "a secondary rate limit", FaultKind::RateLimited),
+            (403, "not for you", FaultKind::Unreachable),
+            (502, "oops", FaultKind::Unreachable),
+        ] {
+            let text = format!("HTTP/2.0 {status} X\r\n\r\n{{\"message\":\"{message}\"}}");
+            assert_eq!(parse(text.as_bytes(), NOW).unwrap().fault().kind, kind);
+        }
     }
 
     #[test]

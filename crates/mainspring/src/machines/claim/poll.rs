@@ -8,6 +8,7 @@ use mainspring_kernel::machines::claim::work::Fault;
 use serde_json::{Value, json};
 
 use super::github_context::GitHubContext;
+use super::query::nodes;
 use crate::hosts::text::excerpt;
 
 /// The query; `more` is what older servers do not know.
@@ -108,8 +109,8 @@ fn ask(github: &GitHubContext, document: &str, number: u64) -> Result<Asked, Fau
 
 /// The job of the first failed check that GitHub Actions ran.
 fn failed_job(pull: &Value) -> Option<u64> {
-    let contexts = &pull["commits"]["nodes"][0]["commit"]["statusCheckRollup"]["contexts"]["nodes"];
-    let mut failed = contexts.as_array()?.iter().filter(|node| {
+    let contexts = &pull["commits"]["nodes"][0]["commit"]["statusCheckRollup"]["contexts"];
+    let mut failed = nodes(contexts).filter(|node| {
         let url = node["detailsUrl"].as_str().unwrap_or_default();
         url.contains("/actions/runs/") && conclusion(node) == CheckState::Failed
     });
@@ -156,12 +157,7 @@ pub fn read(pull: &Value) -> Option<Pull> {
         &Value::Null
     };
     let contexts = &rollup["contexts"];
-    let checks: Vec<Check> = contexts["nodes"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(check)
-        .collect();
+    let checks: Vec<Check> = nodes(contexts).filter_map(check).collect();
     let total = contexts["totalCount"].as_u64().unwrap_or(0);
     let required = pull["baseRef"]["refUpdateRule"]["requiredStatusCheckContexts"].as_array();
     let awaited = required

@@ -88,7 +88,7 @@ impl Programs {
             return Vec::new();
         };
         let said = [asked.stdout, asked.stderr].concat();
-        super::hosts::in_status(&String::from_utf8_lossy(&said))
+        super::route::in_status(&String::from_utf8_lossy(&said))
     }
 
     fn job(&self, program: &Path) -> Job {

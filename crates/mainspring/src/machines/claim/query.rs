@@ -199,16 +199,10 @@ fn found(reply: &Reply, head: Head<'_>, board: IssueCard) -> Result<OnGitHub, St
             id,
             title: text(&issue["title"]).unwrap_or_default(),
             is_open: issue["state"] == "OPEN",
-            assignees: issue["assignees"]["nodes"]
-                .as_array()
-                .into_iter()
-                .flatten()
+            assignees: nodes(&issue["assignees"])
                 .filter_map(|user| text(&user["login"]))
                 .collect(),
-            comments: issue["comments"]["nodes"]
-                .as_array()
-                .into_iter()
-                .flatten()
+            comments: nodes(&issue["comments"])
                 .filter(|comment| comment["viewerDidAuthor"] == true)
                 .filter_map(|comment| text(&comment["body"]))
                 .collect(),
@@ -221,6 +215,11 @@ fn found(reply: &Reply, head: Head<'_>, board: IssueCard) -> Result<OnGitHub, St
             .collect(),
         board,
     })
+}
+
+/// The elements of one of GitHub's lists; none if it is missing.
+pub(super) fn nodes(list: &Value) -> impl Iterator<Item = &Value> {
+    list["nodes"].as_array().into_iter().flatten()
 }
 
 /// Is the pull request's branch in this repository? Two forks may have branches of one name.
@@ -248,15 +247,12 @@ fn card(data: &Value, board: &BoardName, issue: u64) -> IssueCard {
     let Some(id) = project["id"].as_str() else {
         return IssueCard::Lacks(format!("{name} cannot be found"));
     };
-    let items = data["repository"]["issue"]["projectItems"]["nodes"].as_array();
-    let item = items.and_then(|items| items.iter().find(|item| item["project"]["id"] == id));
-    let Some(item) = item else {
+    let mut items = nodes(&data["repository"]["issue"]["projectItems"]);
+    let Some(item) = items.find(|item| item["project"]["id"] == id) else {
         return IssueCard::Lacks(format!("issue #{issue} has no card on {name}"));
     };
-    let fields = project["fields"]["nodes"].as_array();
     let field = |name: &str, kind: &str| {
-        let mut fields = fields.into_iter().flatten();
-        fields.find(|field| {
+        nodes(&project["fields"]).find(|field| {
             let named = field["name"]
                 .as_str()
                 .is_some_and(|found| same(found, name));

@@ -1,12 +1,16 @@
 //! Which remote is for what: the issues and the pull request are in one repository, and the branch
 //! may be pushed to another, a fork.
 
-use mainspring_kernel::machines::claim::remote::{Repository, Unknown, refusal};
+use std::path::PathBuf;
 
-use super::hosts;
+use mainspring_kernel::machines::claim::remote::{Repository, Unknown, refusal};
+use mainspring_store::{Trouble, atomic};
+
 use super::programs::Programs;
+use crate::config;
 use crate::context::EventContext;
 use crate::git::RemoteConfig;
+use crate::limits;
 
 /// A remote, and the repository on GitHub that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +30,10 @@ pub(crate) struct Remotes {
 const USUAL: [&str; 3] = ["upstream", "github", "origin"];
 
 impl Remotes {
-    pub(crate) fn of(
-        context: &EventContext<'_>,
-        programs: &Programs,
-    ) -> Result<Self, mainspring_store::Trouble> {
+    pub(crate) fn of(context: &EventContext<'_>, programs: &Programs) -> Result<Self, Trouble> {
         Ok(Self {
             configured: programs.git.remotes(),
-            hosts: hosts::known(context)?,
+            hosts: known_servers(context)?,
         })
     }
 
@@ -167,4 +168,64 @@ fn elsewhere(of: &Repository, resolved: &str) -> Result<Repository, String> {
     };
     Repository::parse(&address, [of.host.as_str()])
         .map_err(|unknown| refusal("gh's default repository", resolved, &unknown))
+}
+
+/// The servers that the person named: in our configuration, to `gh` when they signed in, or in
+/// this shell's variables.
+fn known_servers(context: &EventContext<'_>) -> Result<Vec<String>, Trouble> {
+    let mut hosts = config::owned(&context.config()?.claim.hosts);
+    hosts.extend(context.env.var("GH_HOST"));
+    if let Some(folder) = folder(context)
+        && let Ok(Some(text)) = atomic::read_text(&folder.join("hosts.yml"), limits::CONFIG)
+    {
+        hosts.extend(signed_in(&text));
+    }
+    Ok(hosts)
+}
+
+/// Where `gh` keeps its configuration.
+fn folder(context: &EventContext<'_>) -> Option<PathBuf> {
+    let env = context.env;
+    let below = |base: PathBuf| base.join("gh");
+    env.var_os("GH_CONFIG_DIR")
+        .map(PathBuf::from)
+        .or_else(|| env.var_os("XDG_CONFIG_HOME").map(PathBuf::from).map(below))
+        .or_else(|| Some(env.home()?.join(".config/gh")))
+}
+
+/// The top-level keys of gh's `hosts.yml`.
+fn signed_in(text: &str) -> impl Iterator<Item = String> {
+    text.lines()
+        .filter(|line| !line.starts_with([' ', '\t', '#', '-']))
+        .filter_map(|line| line.trim_end().strip_suffix(':'))
+        .map(|host| host.trim_matches('"').to_owned())
+}
+
+/// The servers in the output of `gh auth status`: the lines that are not indented.
+pub(super) fn in_status(text: &str) -> Vec<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');
+    text.lines()
+        .filter(|line| !line.starts_with([' ', '\t']))
+        .map(str::trim_end)
+        .filter(|line| line.contains('.') && line.chars().all(plain))
+        .map(str::to_ascii_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_that_gh_is_signed_in_to() {
+        let text = "github.com:\n    user: octo\n    oauth_token: x\n\"git.corp.example\":\n    user: o\n# c:\n";
+        let hosts: Vec<String> = signed_in(text).collect();
+        assert_eq!(hosts, ["github.com", "git.corp.example"]);
+    }
+
+    #[test]
+    fn the_hosts_in_what_gh_says_about_its_sign_in() {
+        let text = "github.com\n  ✓ Logged in to github.com as octo (GH_TOKEN)\n\ngit.corp.example\n  ✓ Logged in\nYou are not logged into any other hosts.\n";
+        assert_eq!(in_status(text), ["github.com", "git.corp.example"]);
+    }
 }

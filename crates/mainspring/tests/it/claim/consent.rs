@@ -42,14 +42,14 @@ fn a_prompt_that_the_transcript_does_not_have_is_no_consent() {
     drop(world.piped_prompt("close #42"));
     let refused = world.done().failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     // The transcript of another session is not this one's.
     drop(world.prompt("close #42"));
     let refused = world.env.agent("t", &["claim", "done"]).failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     assert!(is_open(&world));
@@ -92,7 +92,7 @@ fn a_clear_does_not_turn_an_old_message_into_consent() {
     drop(world.start("fresh", "clear"));
     let refused = world.env.agent("fresh", &["claim", "done"]).failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     assert!(is_open(&world));
@@ -116,7 +116,7 @@ fn what_was_said_before_the_merge_lets_nothing_be_closed() {
     world.widgets().merge(44);
     let refused = world.done().failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     assert_eq!(

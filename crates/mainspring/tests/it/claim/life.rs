@@ -128,14 +128,14 @@ fn merge_and_ask(world: &World) {
     assert_eq!(world.claim()["phase"], "merged_detected");
     let refused = world.done().failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     let said = context(world.prompt("what is new?"));
     assert!(said.contains("Should I close issue #42?"), "{said}");
     let refused = world.done().failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     assert_eq!(world.prompt("yes, close it").ok(), "", "asked once");
@@ -171,7 +171,7 @@ fn a_merge_that_status_sees_is_taken_in_and_ends_the_handing_over() {
     assert!(seen.contains("mail    PR #44 merged!"), "{seen}");
     let refused = world.done().failed();
     assert!(
-        refused.contains("does not let issue #42 be closed"),
+        refused.contains("the user has not agreed to close #42 yet"),
         "{refused}"
     );
     let said = context(world.prompt("what is new?"));

@@ -237,8 +237,5 @@ fn closed(how: How) -> Outcome {
 }
 
 fn fault() -> Outcome {
-    Outcome::Failed(Fault {
-        cause: "no reply".into(),
-        not_before: None,
-    })
+    Outcome::Failed(Fault::new("no reply"))
 }

@@ -181,10 +181,7 @@ fn opened(board: CardMove) -> Outcome {
 }
 
 fn fault(cause: &str) -> Outcome {
-    Outcome::Failed(Fault {
-        cause: cause.into(),
-        not_before: None,
-    })
+    Outcome::Failed(Fault::new(cause))
 }
 
 fn every_phase() -> [Phase; 10] {
@@ -363,8 +360,8 @@ fn every_outcome() -> Vec<Outcome> {
         }),
         fault("HTTP 502"),
         Outcome::Failed(Fault {
-            cause: "rate limit".into(),
             not_before: Some(NOW.plus(Millis::seconds(60))),
+            ..Fault::new("rate limit")
         }),
     ])
 }

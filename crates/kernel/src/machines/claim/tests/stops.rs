@@ -150,8 +150,8 @@ fn a_failure_waits_and_in_the_end_gives_up() {
 fn a_rate_limit_is_kept() {
     let reset = NOW.plus(Millis::seconds(3_600));
     let limited = Outcome::Failed(Fault {
-        cause: "HTTP 429".into(),
         not_before: Some(reset),
+        ..Fault::new("HTTP 429")
     });
     let did = stop_with(&claimed(Phase::ReadyForPr), limited);
     let stop = event("s1", stop(Background::Quiet));

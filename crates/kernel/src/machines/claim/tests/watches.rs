@@ -90,8 +90,8 @@ fn a_server_that_said_when_to_come_back_is_not_asked_before() {
     let effect = look(&state, &EffectStatus::Clear).need.expect("a look");
     let back = NOW.plus(Millis::seconds(60));
     let later = Outcome::Failed(Fault {
-        cause: "rate limit".into(),
         not_before: Some(back),
+        ..Fault::new("rate limit")
     });
     let told = look(&state, &EffectStatus::Done(intent(effect.clone()), later));
     assert_eq!(told.rule, "unpolled");

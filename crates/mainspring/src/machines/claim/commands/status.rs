@@ -120,8 +120,15 @@ impl View {
 
     fn text(&self) -> String {
         let mut out = describe(&self.claim);
-        if let Some(pull) = &self.pull {
-            out += &format!("checks  {}\n", words(pull));
+        // Without a look now, what the last one saw.
+        let seen = &self.memory.told.said;
+        let checks = match &self.pull {
+            Some(pull) => words(pull),
+            None if self.claim.phase == Phase::ChecksRunning => seen.clone(),
+            None => String::new(),
+        };
+        if !checks.is_empty() {
+            out += &format!("checks  {}\n", escape_name(&checks));
         }
         if self.claim.phase == Phase::MergedDetected && self.memory.consent != Consent::Spoken {
             out += "waits   for the user to say whether to close the issue\n";
