@@ -22,12 +22,8 @@ pub fn read(bytes: &[u8]) -> Result<Read, String> {
     read_with(bytes, None)
 }
 
-/// The same, but an unknown phase counts as `coding`.
-pub(crate) fn read_any_phase(bytes: &[u8]) -> Result<Read, String> {
-    read_with(bytes, Some(Phase::Coding))
-}
-
-fn read_with(bytes: &[u8], unknown: Option<Phase>) -> Result<Read, String> {
+/// The same; `unknown` is what an unknown phase counts as.
+pub(crate) fn read_with(bytes: &[u8], unknown: Option<Phase>) -> Result<Read, String> {
     let fields = Fields::of(bytes).map_err(|error| error.to_string())?;
     if let Some(version) = fields.known("schema_version") {
         match version.parse() {

@@ -260,7 +260,10 @@ pub(crate) fn state_at(
                     format!("{problem}; `mainspring claim repair` mends it"),
                 )
             };
-            match read(context, bytes).map_err(unreadable)? {
+            // The public script does for an unknown phase what it does while the agent codes: it
+            // moves the card. So does its drop-in, and leaves the word in the file.
+            let unknown = is_script(context).then_some(Phase::Coding);
+            match file::read_with(bytes, unknown).map_err(unreadable)? {
                 file::Read::Newer(version) => State::Newer { version },
                 file::Read::Signal(claim) => State::Claimed {
                     claim: *claim,
@@ -280,15 +283,7 @@ pub(crate) fn state_at(
     Ok((state, found))
 }
 
-/// The public script does for an unknown phase what it does while the agent codes: it moves the
-/// card. So does its drop-in, and leaves the word in the file.
-fn read(context: &EventContext<'_>, bytes: &[u8]) -> Result<file::Read, String> {
-    if is_script(context) {
-        return file::read_any_phase(bytes);
-    }
-    file::read(bytes)
-}
-
+/// Was the drop-in for the public script called?
 fn is_script(context: &EventContext<'_>) -> bool {
     context.is_registered(Name::Claim)
 }

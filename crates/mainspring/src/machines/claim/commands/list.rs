@@ -68,55 +68,47 @@ impl Claim {
             "repository": self.repository,
         })
     }
+
+    /// Of a claim in a fork, the branch is named with its repository.
+    fn row(&self, base: &str, now: Millis) -> [String; 6] {
+        let known = |text: &str| match text {
+            "" => "?".to_owned(),
+            text => escape_name(text).into_owned(),
+        };
+        let mut branch = known(&self.holder.branch);
+        if self.repository != base {
+            branch += &format!(" in {}", self.repository);
+        }
+        [
+            format!("#{}", self.issue),
+            known(&self.holder.owner),
+            age(self.holder.at, now),
+            age(self.holder.heard, now),
+            known(&self.holder.phase),
+            branch,
+        ]
+    }
 }
 
-/// One line for each; of a claim in a fork, the branch is named with its repository.
+/// One line for each, below a heading.
 fn table(claims: &[Claim], base: &str, now: Millis) -> String {
-    let unknown = |text: &str| {
-        if text.is_empty() {
-            "?".to_owned()
-        } else {
-            escape_name(text).into_owned()
-        }
-    };
     let head = ["issue", "who", "since", "heard", "phase", "branch"].map(str::to_owned);
-    let rows = claims.iter().map(|claim| {
-        let Claim {
-            issue,
-            holder,
-            repository,
-        } = claim;
-        let branch = unknown(&holder.branch);
-        [
-            format!("#{issue}"),
-            unknown(&holder.owner),
-            age(holder.at, now),
-            age(holder.heard, now),
-            unknown(&holder.phase),
-            if repository == base {
-                branch
-            } else {
-                format!("{branch} in {repository}")
-            },
-        ]
-    });
+    let rows = claims.iter().map(|claim| claim.row(base, now));
     let rows: Vec<[String; 6]> = std::iter::once(head).chain(rows).collect();
-    let width = |column: usize| {
+    let widths: [usize; 6] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..6).map(width).collect();
-    let lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.iter().zip(&widths);
-            let line: Vec<String> = cells
-                .map(|(cell, width)| format!("{cell:width$}"))
-                .collect();
-            line.join("  ").trim_end().to_owned() + "\n"
-        })
-        .collect();
-    lines.concat()
+    });
+    let mut out = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(widths);
+        let line: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        out += line.join("  ").trim_end();
+        out.push('\n');
+    }
+    out
 }
 
 /// How long ago, in the largest unit that is not zero.

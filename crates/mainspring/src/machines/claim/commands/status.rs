@@ -53,19 +53,15 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         value["others"] = elsewhere.iter().map(View::json).collect();
         return crate::command::json(&value);
     }
-    let own = own.map_or_else(
-        || "no issue is claimed in this checkout\n".into(),
-        |own| own.text(),
-    );
-    let elsewhere: Vec<String> = elsewhere.iter().map(View::text).collect();
-    let text = if elsewhere.is_empty() {
-        own
-    } else {
-        format!(
-            "{own}\nin other checkouts of this repository\n\n{}",
-            elsewhere.join("\n")
-        )
+    let mut text = match own {
+        Some(own) => own.text(),
+        None => "no issue is claimed in this checkout\n".into(),
     };
+    if !elsewhere.is_empty() {
+        let elsewhere: Vec<String> = elsewhere.iter().map(View::text).collect();
+        let elsewhere = elsewhere.join("\n");
+        text += &format!("\nin other checkouts of this repository\n\n{elsewhere}");
+    }
     Ok(cmd.fitted(&text))
 }
 
