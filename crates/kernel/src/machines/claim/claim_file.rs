@@ -41,6 +41,8 @@ pub mod status {
     pub const IN_PROGRESS: &str = "In Progress";
     pub const IN_REVIEW: &str = "In Review";
     pub const DONE: &str = "Done";
+    /// In the order of a claim's life.
+    pub const ALL: [&str; 4] = [TODO, IN_PROGRESS, IN_REVIEW, DONE];
 }
 
 /// The least time between two polls of a pull request, or two looks at a branch without a claim.

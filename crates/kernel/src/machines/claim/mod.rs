@@ -81,7 +81,6 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phrases: Vec<String>,
     /// How often since a prompt the agent is told of red CI; 0: no limit.
-    #[serde(default = "most_rounds", skip_serializing_if = "are_most_rounds")]
     pub max_ci_rounds: u32,
     /// The session that has the claim does not run any more.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -101,15 +100,6 @@ impl Facts {
             owner_is_gone: false,
         }
     }
-}
-
-const fn most_rounds() -> u32 {
-    rounds::MOST
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-const fn are_most_rounds(most: &u32) -> bool {
-    *most == rounds::MOST
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -169,45 +169,28 @@ pub(crate) fn board_name(context: &EventContext<'_>) -> Result<Option<(String, u
     Ok((set.project > 0).then(|| (set.owner.to_string(), set.project)))
 }
 
-/// The board's columns, in the order of a claim's life.
+/// The configured columns.
 fn columns(config: &Config) -> Result<Columns, String> {
-    match &*config.claim.columns {
-        [] => Ok(Columns::default()),
-        [todo, in_progress, in_review, done] => Ok(Columns([
-            (status::TODO, todo.to_string()),
-            (status::IN_PROGRESS, in_progress.to_string()),
-            (status::IN_REVIEW, in_review.to_string()),
-            (status::DONE, done.to_string()),
-        ])),
+    let names = &config.claim.columns;
+    match names.len() {
+        0 => Ok(Columns::default()),
+        4 => Ok(Columns(names.iter().map(ToString::to_string).collect())),
         other => Err(format!(
-            "claim.columns has {} names; it needs four: for Todo, In Progress, In Review and Done",
-            other.len()
+            "claim.columns has {other} names; it needs four: for Todo, In Progress, In Review and Done"
         )),
     }
 }
 
-/// What the board calls each of the four columns.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns([(&'static str, String); 4]);
-
-impl Default for Columns {
-    fn default() -> Self {
-        Self(
-            [
-                status::TODO,
-                status::IN_PROGRESS,
-                status::IN_REVIEW,
-                status::DONE,
-            ]
-            .map(|name| (name, name.to_owned())),
-        )
-    }
-}
+/// What the board calls each of its columns, in the order of a claim's life. Without a name of
+/// their own, they are called as we call them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Columns(Vec<String>);
 
 impl Columns {
     /// The board's name of a status. A status that somebody wrote by hand is a name already.
     pub(crate) fn name<'a>(&'a self, status: &'a str) -> &'a str {
-        let known = self.0.iter().find(|(ours, _)| same(ours, status));
+        let mut pairs = status::ALL.iter().zip(&self.0);
+        let known = pairs.find(|(ours, _)| same(ours, status));
         known.map_or(status, |(_, theirs)| theirs)
     }
 }
@@ -225,12 +208,11 @@ mod tests {
     fn columns_have_the_names_that_a_person_gave_them() {
         let plain = Columns::default();
         assert_eq!(plain.name("In Progress"), "In Progress");
-        let own = Columns([
-            (status::TODO, "Backlog".into()),
-            (status::IN_PROGRESS, "Doing".into()),
-            (status::IN_REVIEW, "Review".into()),
-            (status::DONE, "Shipped".into()),
-        ]);
+        let own = Columns(
+            ["Backlog", "Doing", "Review", "Shipped"]
+                .map(Into::into)
+                .into(),
+        );
         assert_eq!(own.name("in progress"), "Doing");
         assert_eq!(own.name("Blocked"), "Blocked");
         assert!(same("IN progress ", "In Progress"));
