@@ -18,9 +18,11 @@ mod system;
 #[path = "windows/mod.rs"]
 mod system;
 
+pub mod process;
 pub mod program;
+pub mod stamp;
 
 pub use system::{
-    file, folders, host, identity, lock, no_symlink, owner, path, permissions, process, rename,
-    stamp, stdin, sync, terminal,
+    file, folders, host, identity, lock, no_symlink, owner, path, permissions, rename, stdin, sync,
+    terminal,
 };

@@ -8,7 +8,7 @@ use rustix::process::{getpid, getppid, set_child_subreaper};
 
 use super::host::boot_id;
 use super::proc;
-use crate::process::Ancestor;
+use crate::process::{Ancestor, MOST_ANCESTORS};
 
 /// Is there a process with this number? It may be a later one than the one that was meant.
 pub fn exists(pid: u32) -> bool {
@@ -49,8 +49,6 @@ fn parent_in(stat: &str) -> Option<u32> {
     (!matches!(state, "Z" | "X")).then_some(parent)
 }
 
-/// The limit for ancestors: no real tree is deeper.
-const MOST_ANCESTORS: usize = 64;
 /// The limit for the arguments of one process.
 const MOST_WORDS: u64 = 16 << 10;
 /// The limit for its environment; the kernel's is three times as large.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustix::process::getppid;
 
 use super::ps::{Process, Which, processes, texts};
-use crate::process::Ancestor;
+use crate::process::{Ancestor, MOST_ANCESTORS};
 
 /// Is there a process with this number? It may be a later one than the one that was meant.
 pub fn exists(pid: u32) -> bool {
@@ -32,9 +32,6 @@ pub fn variables(_: u32) -> Option<Vec<String>> {
 fn one(pid: u32) -> Option<Process> {
     processes(Which::These(&[pid])).remove(&pid)
 }
-
-/// The limit for ancestors: no real tree is deeper.
-const MOST_ANCESTORS: usize = 64;
 
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read. `ps` separates arguments by spaces, so an argument with a space is taken for two.

@@ -16,9 +16,9 @@ pub mod no_symlink;
 pub mod owner;
 pub mod path;
 pub mod permissions;
-pub mod process;
+pub(crate) mod process;
 pub(crate) mod program;
-pub mod stamp;
+pub(crate) mod stamp;
 pub mod stdin;
 pub mod terminal;
 

@@ -3,27 +3,14 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
-use super::flavour::processes::descendants;
+pub(crate) use super::flavour::processes::descendants;
 pub use super::flavour::processes::{
     adopt_orphans, ancestor_pids, ancestors, exists, is_alive, started, variables,
 };
-
-/// How long we look for descendants of a process to end them.
-const ENDING: Duration = Duration::from_secs(2);
-
-/// An ancestor of this process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ancestor {
-    pub pid: u32,
-    /// The program's file; empty if it may not be read.
-    pub program: String,
-    /// Its arguments, including its own name.
-    pub args: Vec<String>,
-}
+use crate::process::end_below;
 
 /// Does a group go on when the process that started it is killed?
 pub const GROUPS_OUTLIVE_US: bool = true;
@@ -73,20 +60,6 @@ pub fn end_tree(ancestor: u32) {
     // It ends last, because its descendants are found through it.
     end_below(ancestor);
     end_group(ancestor);
-}
-
-/// Ends everything below a process that adopts orphans. More processes may start meanwhile, so this
-/// repeats until there are none, or gives up if they start faster than they end.
-pub fn end_below(ancestor: u32) {
-    let start = Instant::now();
-    while start.elapsed() < ENDING {
-        let below = descendants(ancestor);
-        if below.is_empty() {
-            return;
-        }
-        below.into_iter().for_each(end_process);
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// A child's exit code; if a signal ended it, the code that a shell would report.

@@ -8,28 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use rustix::io::Errno;
 
 use super::flavour::no_symlink::FOLDER;
-
-/// A file's stamp. The time of its last change of status cannot be set by a user, so two files
-/// with one stamp have one content, unless they changed while the stamp was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    pub kind: Kind,
-    pub inode: u64,
-    pub size: u64,
-    /// In nanoseconds since 1970.
-    pub modified: i64,
-    pub changed: i64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    File,
-    Executable,
-    Symlink,
-    Folder,
-    /// A socket, a pipe or a device.
-    Other,
-}
+use crate::stamp::{Kind, Stamp};
 
 /// The stamp of what is at this path; `None` if there is nothing. No symlink is followed.
 pub fn of(path: &Path) -> io::Result<Option<Stamp>> {

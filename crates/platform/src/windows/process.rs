@@ -5,25 +5,12 @@ use std::io;
 use std::os::windows::io::OwnedHandle;
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
 
 use windows_sys::Win32::System::Threading::{CREATE_NO_WINDOW, CREATE_SUSPENDED};
 
 use super::api::{self, Process};
 use super::host::boot_id;
-
-/// How long we look for descendants of a process to end them.
-const ENDING: Duration = Duration::from_secs(2);
-
-/// An ancestor of this process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ancestor {
-    pub pid: u32,
-    /// The program's file; empty if it may not be read.
-    pub program: String,
-    /// Its arguments, including its own name.
-    pub args: Vec<String>,
-}
+use crate::process::{Ancestor, MOST_ANCESTORS, end_below};
 
 /// Does a group go on when the process that started it is killed? The system ends a job with the
 /// last handle to it.
@@ -78,9 +65,6 @@ pub fn variables(_: u32) -> Option<Vec<String>> {
     None
 }
 
-/// The limit for ancestors: no real tree is deeper.
-const MOST_ANCESTORS: usize = 64;
-
 /// The ancestors of this process, the nearest first. The list ends at a process that cannot be
 /// read.
 pub fn ancestors() -> Vec<Ancestor> {
@@ -133,22 +117,8 @@ pub fn end_tree(ancestor: u32) {
     end_process(ancestor);
 }
 
-/// Ends everything below a process. More processes may start meanwhile, so this repeats until there
-/// are none, or gives up if they start faster than they end.
-pub fn end_below(ancestor: u32) {
-    let start = Instant::now();
-    while start.elapsed() < ENDING {
-        let below = descendants(ancestor);
-        if below.is_empty() {
-            return;
-        }
-        below.into_iter().for_each(end_process);
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// The processes below this one that have not ended.
-fn descendants(ancestor: u32) -> BTreeSet<u32> {
+pub(crate) fn descendants(ancestor: u32) -> BTreeSet<u32> {
     let all = api::all_processes();
     let mut found = BTreeSet::new();
     let mut next = vec![ancestor];

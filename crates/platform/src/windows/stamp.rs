@@ -8,28 +8,7 @@ use std::path::{Path, PathBuf};
 use windows_sys::Win32::Storage::FileSystem::FILE_READ_ATTRIBUTES;
 
 use super::{api, file};
-
-/// A file's stamp. The time of its last change of status cannot be set by accident, so two files
-/// with one stamp have one content, unless they changed while the stamp was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    pub kind: Kind,
-    pub inode: u64,
-    pub size: u64,
-    /// In nanoseconds since 1970.
-    pub modified: i64,
-    pub changed: i64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    File,
-    Executable,
-    Symlink,
-    Folder,
-    /// A socket, a pipe or a device.
-    Other,
-}
+use crate::stamp::{Kind, Stamp};
 
 /// Opens what is there to ask about it. A symlink is not followed.
 pub(super) fn open_for_a_look(path: &Path) -> io::Result<File> {
