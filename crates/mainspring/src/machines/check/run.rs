@@ -51,20 +51,9 @@ pub(crate) struct Runner<'a> {
     pub(crate) parallel: usize,
 }
 
-/// How one run of the command ended.
-enum RunEnd {
-    Pass,
-    Fail(Complaint),
-    TimedOut(Complaint),
-    Unfinished(Complaint),
-    CouldNotRun(String),
-}
-
-/// How it ended, and what it printed.
-struct Complaint {
-    exit: String,
-    said: String,
-}
+/// How one run of the command ended: what failed, if anything; or what it means that the command did
+/// not come to its end.
+type RunEnd = Result<Option<Failure>, Verdict>;
 
 /// What came of a check over one tree.
 struct Judged {
@@ -87,7 +76,7 @@ impl Runner<'_> {
                     while let Some((at, request)) = lock(&queue).pop_front() {
                         // One always starts, so that a stop is never in vain.
                         let ran = if at > 0 && expected(request) > self.left() {
-                            (unstarted(request), None)
+                            (unrun(request, Verdict::NotStarted), None)
                         } else {
                             self.one(request)
                         };
@@ -107,15 +96,8 @@ impl Runner<'_> {
 
     fn one(&self, request: &Request) -> (Ran, Option<TakenKey>) {
         let start = Instant::now();
-        let mut ran = Ran {
-            name: request.name.clone(),
-            key: request.key.clone(),
-            verdict: Verdict::CouldNotRun("it is not defined".into()),
-            took: Millis(0),
-            log: String::new(),
-            tree: request.tree.clone(),
-            rewrites: Vec::new(),
-        };
+        let undefined = Verdict::CouldNotRun("it is not defined".into());
+        let mut ran = unrun(request, undefined);
         let all = &self.checks.definitions;
         let Some(check) = all.iter().find(|check| check.name == request.name) else {
             return (ran, None);
@@ -141,8 +123,7 @@ impl Runner<'_> {
         if self.permit.check() == Err(Revoked) {
             return Verdict::CouldNotRun(CANCELLED.into());
         }
-        let said = String::new();
-        Verdict::Unfinished(failure(Complaint { exit: cause, said }))
+        unprinted(cause)
     }
 
     /// Runs it until it has ended once over a tree that stayed as it was; a failure as often as it
@@ -168,7 +149,7 @@ impl Runner<'_> {
             }
             let (end, path) = self.once(check, &before, attempt);
             *log = path.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
-            let end = match end.unfinished() {
+            let end = match end {
                 Ok(end) => end,
                 Err(verdict) => return Ok(Judged::of(verdict, before)),
             };
@@ -196,9 +177,9 @@ impl Runner<'_> {
                     failed = Some(after.key);
                     continue;
                 }
-                Some(said) => Verdict::Fail(Failure {
+                Some(failure) => Verdict::Fail(Failure {
                     changed: self.changed(check, after.files()),
-                    ..failure(said)
+                    ..failure
                 }),
             };
             return Ok(Judged {
@@ -231,17 +212,17 @@ impl Runner<'_> {
         let log = folder.join(format!("{id}-{attempt}.log"));
         if !taken.has_inputs(check) {
             let cause = "its `inputs` match no file: correct them in mainspring.toml".into();
-            return (RunEnd::Unfinished(Complaint::nothing(cause)), None);
+            return (Err(unprinted(cause)), None);
         }
         let Some(program) = taken.program.clone() else {
             let cause = format!("there is no program `{}`", check.run[0]);
-            return (RunEnd::CouldNotRun(cause), None);
+            return (Err(Verdict::CouldNotRun(cause)), None);
         };
         let timeout = Duration::from_millis(check.timeout.0);
         let limit = timeout.min(self.left());
         let end = match self.start(check, taken, program, (&folder, &log, limit)) {
             Ok(ended) => end(ended, &log, (limit, timeout)),
-            Err(cause) => return (RunEnd::Unfinished(Complaint::nothing(cause)), None),
+            Err(cause) => return (Err(unprinted(cause)), None),
         };
         (end, Some(log))
     }
@@ -320,14 +301,6 @@ fn expected(request: &Request) -> Duration {
 /// Why a check has no result, if a person ended it.
 const CANCELLED: &str = "a person stopped it";
 
-impl Complaint {
-    /// It printed nothing.
-    const fn nothing(exit: String) -> Self {
-        let said = String::new();
-        Self { exit, said }
-    }
-}
-
 impl Judged {
     const fn of(verdict: Verdict, taken: TakenKey) -> Self {
         Self {
@@ -338,20 +311,13 @@ impl Judged {
     }
 }
 
-impl RunEnd {
-    /// What failed, if it came to its end; or what it means that it did not.
-    fn unfinished(self) -> Result<Option<Complaint>, Verdict> {
-        match self {
-            Self::Pass => Ok(None),
-            Self::Fail(said) => Ok(Some(said)),
-            Self::TimedOut(said) => Err(Verdict::TimedOut(failure(said))),
-            Self::Unfinished(said) => Err(Verdict::Unfinished(failure(said))),
-            Self::CouldNotRun(cause) => Err(Verdict::CouldNotRun(cause)),
-        }
-    }
+/// It did not run to its end, and printed nothing.
+fn unprinted(cause: String) -> Verdict {
+    Verdict::Unfinished(failure(cause, String::new()))
 }
 
-fn failure(Complaint { exit, said }: Complaint) -> Failure {
+/// What was wrong, by how it ended and what it printed.
+fn failure(exit: String, said: String) -> Failure {
     Failure {
         reason: printed::reason(&exit, &said),
         exit,
@@ -365,35 +331,38 @@ fn end(ended: Ended, log: &Path, (limit, timeout): (Duration, Duration)) -> RunE
     let text = || printed::plain(&tail(log));
     let said = |exit: String| {
         let said = printed::lines_that_matter(&text());
-        Complaint { exit, said }
+        failure(exit, said)
     };
     let code = match ended {
         Ended::Code(code) => code,
         Ended::TimedOut if limit < timeout => {
-            return RunEnd::CouldNotRun(format!(
+            return Err(Verdict::CouldNotRun(format!(
                 "it did not end within the {} s that were left of this stop",
                 limit.as_secs()
-            ));
+            )));
         }
         Ended::TimedOut => {
             let limit = Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
-            return RunEnd::TimedOut(said(format!("it timed out after {}", limit.in_words())));
+            let exit = format!("it timed out after {}", limit.in_words());
+            return Err(Verdict::TimedOut(said(exit)));
         }
-        Ended::Cancelled => return RunEnd::CouldNotRun(CANCELLED.into()),
+        Ended::Cancelled => return Err(Verdict::CouldNotRun(CANCELLED.into())),
         Ended::Flooded => {
             let most = limits::CHECK_OUTPUT >> 20;
-            return RunEnd::Unfinished(said(format!("it printed more than {most} MiB")));
+            let exit = format!("it printed more than {most} MiB");
+            return Err(Verdict::Unfinished(said(exit)));
         }
     };
     if let Some(signal) = ended_from_outside(code) {
-        return RunEnd::Unfinished(said(format!("it was ended by signal {signal}")));
+        let exit = format!("it was ended by signal {signal}");
+        return Err(Verdict::Unfinished(said(exit)));
     }
     match code {
         0 if printed::ran_no_test(&text()) => {
-            RunEnd::Fail(said("exit code 0, but it ran no test".into()))
+            Ok(Some(said("exit code 0, but it ran no test".into())))
         }
-        0 => RunEnd::Pass,
-        code => RunEnd::Fail(said(format!("exit code {code}"))),
+        0 => Ok(None),
+        code => Ok(Some(said(format!("exit code {code}")))),
     }
 }
 
@@ -427,11 +396,12 @@ fn named(files: &[String]) -> String {
     }
 }
 
-fn unstarted(request: &Request) -> Ran {
+/// A check that has not run yet, and would end like this if it never did.
+fn unrun(request: &Request, verdict: Verdict) -> Ran {
     Ran {
         name: request.name.clone(),
         key: request.key.clone(),
-        verdict: Verdict::NotStarted,
+        verdict,
         took: Millis(0),
         log: String::new(),
         tree: request.tree.clone(),
