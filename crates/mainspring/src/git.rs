@@ -330,10 +330,7 @@ impl Git {
     }
 
     pub(crate) fn fetch(&self, remote: &str, name: &str) -> Result<(), String> {
-        let quiet = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
-        let plain = ["--upload-pack=git-upload-pack", "--", remote, name];
-        let args: Vec<&str> = quiet.into_iter().chain(plain).collect();
-        heard(&args, self.server(&args)).map(drop)
+        self.fetch_all(remote, &[name])
     }
 
     /// Moves a ref of ours, if the server still has there what the lease says.

@@ -66,3 +66,12 @@ pub(crate) enum ObjectBy {
     /// As context, because the reason of a block is lost.
     Context,
 }
+
+/// The first line of a reason of ours, where the host gives it to the agent as if the user had typed
+/// it, and tells us of it as of a prompt: it says whose it is, for the agent and for us.
+pub(super) const OUR_REASON: &str = "[This is Mainspring, a stop hook, and not the user]";
+
+/// Is this text a reason of ours?
+pub(super) fn is_our_reason(text: &str) -> bool {
+    text.trim_start().starts_with(OUR_REASON)
+}

@@ -4,9 +4,9 @@
 use mainspring_kernel::{Answer, Decision, HoldTexts, Kind, Voice};
 use serde_json::{Map, Value, json};
 
-use super::answers::{Answers, ContextIn, DenyBy, ObjectBy, OrdersBy};
+use super::answers::{Answers, ContextIn, DenyBy, OUR_REASON, ObjectBy, OrdersBy};
 use super::text::{self, clean};
-use super::{Payload, Wording, own_reason};
+use super::{Payload, Wording};
 
 /// One line of JSON that keeps an order from the model, with what its user reads instead.
 pub(crate) fn handled(payload: &Payload, said: &str) -> String {
@@ -78,7 +78,7 @@ pub(crate) fn encode(
 fn hold_text(host: &Answers, hold: &HoldTexts) -> String {
     let text = hold.text();
     if host.reason_is_prompt && !text.is_empty() {
-        own_reason::marked(&text)
+        format!("{OUR_REASON}\n{text}")
     } else {
         text
     }

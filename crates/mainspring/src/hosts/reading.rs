@@ -1,7 +1,7 @@
 //! How a host's events are to be read, as data.
 
+use super::answers::is_our_reason;
 use super::decode::given;
-use super::own_reason;
 use super::wire::Wire;
 
 /// What a host's events mean.
@@ -116,7 +116,7 @@ pub(super) fn prompt_id(wire: &Wire<'_>) -> Option<String> {
 /// For a host that sends our own reason back as a prompt.
 pub(super) fn not_our_reason(wire: &Wire<'_>) -> PromptBy {
     let prompt = wire.prompt.text().unwrap_or_default();
-    if own_reason::is_marked(&prompt) {
+    if is_our_reason(&prompt) {
         PromptBy::Nobody
     } else {
         PromptBy::Person

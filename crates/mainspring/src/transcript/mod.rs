@@ -11,24 +11,25 @@
 mod backwards;
 mod entry;
 mod file;
-mod late;
 mod prompts;
 mod queue;
 mod repair;
 mod tail;
 
 use std::path::PathBuf;
+use std::thread;
+use std::time::Instant;
 
 use mainspring_kernel::client_queue::QueueLine;
 use mainspring_kernel::{Millis, SessionId};
 
 use crate::env::Environment;
+use crate::limits;
 pub(crate) use entry::{Entry, Outcome, PromptLine, Saying};
 pub use file::Transcript;
 pub(crate) use file::expand_home;
 #[cfg(test)]
 pub(crate) use file::{Unreadability, Unreadable};
-pub(crate) use late::look_again;
 pub use repair::repair;
 #[cfg(test)]
 pub(crate) use tail::Run;
@@ -84,4 +85,20 @@ pub(crate) const UNREAD: TranscriptFormat = TranscriptFormat {
 pub(crate) fn time(text: &str) -> Option<Millis> {
     let time: jiff::Timestamp = text.parse().ok()?;
     u64::try_from(time.as_millisecond()).ok().map(Millis)
+}
+
+/// Looks until it finds something, but not for long: what is not there by then is not read. Some hosts
+/// write a transcript a moment later than they send the events that it is about, or even begin it
+/// then.
+pub(crate) fn look_again<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + limits::LATE_LINES;
+    loop {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        if Instant::now() >= end {
+            return None;
+        }
+        thread::sleep(limits::LATE_LINES_POLL);
+    }
 }

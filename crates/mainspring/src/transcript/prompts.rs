@@ -62,15 +62,12 @@ impl Transcript {
 
     /// Has a hook held the agent since the user's last message?
     pub(crate) fn is_held(&self, entry: fn(&[u8]) -> Option<Entry>) -> bool {
-        let mut lines = Backwards::new(self);
-        while let Ok(BackStep::Line { bytes, .. }) = lines.step() {
-            match entry(bytes) {
-                Some(Entry::Block) => return true,
-                Some(Entry::Prompt) => return false,
-                Some(Entry::ToolResults(_) | Entry::Agent(_) | Entry::Other) | None => {}
-            }
-        }
-        false
+        let held = |line: &[u8]| match entry(line)? {
+            Entry::Block => Some(true),
+            Entry::Prompt => Some(false),
+            Entry::ToolResults(_) | Entry::Agent(_) | Entry::Other => None,
+        };
+        self.find_last(held) == Some(true)
     }
 
     /// What this finds in the last line in which it finds anything.
@@ -96,13 +93,7 @@ impl Transcript {
 
     /// Is there such a line in the part that is read?
     pub(crate) fn has_line(&self, is_it: impl Fn(&[u8]) -> bool) -> bool {
-        let mut lines = Backwards::new(self);
-        while let Ok(BackStep::Line { bytes, .. }) = lines.step() {
-            if is_it(bytes) {
-                return true;
-            }
-        }
-        false
+        self.find_last(|line| is_it(line).then_some(())).is_some()
     }
 
     /// Has another turn begun since the one of this prompt? What has not been written into

@@ -15,7 +15,7 @@ use super::decode::given;
 use super::install::{Installation, Trial};
 use super::reading::Reading;
 use super::wire::Wire;
-use super::{Advice, Doctor, HostSpec, OWN_CAP, Variables, hooks_file, skills};
+use super::{Advice, Doctor, HostSpec, OWN_CAP, Variables, hooks_file, task_files};
 use crate::env::Environment;
 use crate::limits;
 
@@ -36,7 +36,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     cap: |_| Cap::Ours(OWN_CAP),
     variables: Variables::NONE,
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder(".codex/skills"),
+    task_files: task_files::with_skills_in(".codex/skills"),
     installation: Installation {
         trial: Trial {
             also: &[("turn_id", "trial")],

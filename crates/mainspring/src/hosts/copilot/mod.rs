@@ -10,7 +10,7 @@ use super::answers::{Answers, ContextIn};
 use super::install::{Installation, Shape, Trial};
 use super::reading::{self, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, files, hooks_file, skills};
+use super::{Doctor, HostSpec, Variables, files, hooks_file, task_files};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -41,7 +41,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         ..Variables::NONE
     },
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder(".github/skills"),
+    task_files: task_files::with_skills_in(".github/skills"),
     installation: Installation {
         shape: Shape::Flat,
         trial: Trial {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::env::Environment;
-use crate::hosts::own_reason;
+use crate::hosts::answers::is_our_reason;
 use crate::transcript::{Entry, Outcome, Saying, Shows, TranscriptFormat, UNREAD};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
@@ -102,7 +102,7 @@ impl Data<'_> {
     }
 
     fn is_our_reason(&self) -> bool {
-        self.content.as_deref().is_some_and(own_reason::is_marked)
+        self.content.as_deref().is_some_and(is_our_reason)
     }
 
     fn outcome(&self) -> Outcome {

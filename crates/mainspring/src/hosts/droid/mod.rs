@@ -11,7 +11,7 @@ use super::answers::{Answers, ObjectBy, OrdersBy};
 use super::install::{Installation, Trial};
 use super::reading::{self, PromptBy, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, files, hooks_file, skills};
+use super::{Doctor, HostSpec, OWN_CAP, Variables, files, hooks_file, task_files};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -44,7 +44,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         ..Variables::NONE
     },
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder(".factory/skills"),
+    task_files: task_files::with_skills_in(".factory/skills"),
     installation: Installation {
         trial: Trial {
             transcript: Some("/.factory/sessions/trial.jsonl"),

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::env::Environment;
-use crate::hosts::{files, own_reason};
+use crate::hosts::answers::is_our_reason;
+use crate::hosts::files;
 use crate::transcript::{
     Entry, Outcome, PromptLine, Saying, Shows, Transcript, TranscriptFormat, UNREAD, time,
 };
@@ -123,7 +124,7 @@ impl Message<'_> {
     fn is_persons(&self) -> bool {
         let texts = self.texts();
         let by_others = |text: &&str| {
-            own_reason::is_marked(text)
+            is_our_reason(text)
                 || text.starts_with("<system-reminder>")
                 || text.starts_with("Background task completed.")
         };

@@ -12,7 +12,7 @@ use super::answers::{Answers, DenyBy};
 use super::install::{Installation, Trial};
 use super::reading::{self, ChainFrom, Means, Reading, SkillTool, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, hooks_file, skills};
+use super::{Doctor, HostSpec, OWN_CAP, Variables, hooks_file, task_files};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -54,7 +54,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         ..Variables::NONE
     },
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder(".gemini/skills"),
+    task_files: task_files::with_skills_in(".gemini/skills"),
     installation: Installation {
         units: 1000,
         trial: Trial {

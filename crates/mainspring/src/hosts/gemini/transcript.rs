@@ -7,7 +7,8 @@ use mainspring_kernel::SessionId;
 use serde::Deserialize;
 
 use crate::env::Environment;
-use crate::hosts::{files, own_reason};
+use crate::hosts::answers::is_our_reason;
+use crate::hosts::files;
 use crate::transcript::{Entry, Outcome, Saying, Shows, Transcript, TranscriptFormat, UNREAD};
 
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
@@ -103,7 +104,7 @@ impl UserLine<'_> {
             });
             return Entry::ToolResults(Outcome::failed_if(failed));
         }
-        let ours = |part: &Part<'_>| part.text.as_deref().is_some_and(own_reason::is_marked);
+        let ours = |part: &Part<'_>| part.text.as_deref().is_some_and(is_our_reason);
         if self.content.iter().any(ours) {
             Entry::Block
         } else {

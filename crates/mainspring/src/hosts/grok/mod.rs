@@ -7,7 +7,7 @@ use super::answers::{Answers, OrdersBy};
 use super::install::{Installation, Trial};
 use super::reading::{PromptBy, Reading, Subagents};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, files, hooks_file, skills};
+use super::{Doctor, HostSpec, Variables, files, hooks_file, task_files};
 use crate::env::Environment;
 use crate::transcript::UNREAD;
 
@@ -33,7 +33,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     cap: |_| Cap::InTurn(HOLDS),
     variables: Variables::NONE,
     transcript: UNREAD,
-    task_files: skills::in_folder(".grok/skills"),
+    task_files: task_files::with_skills_in(".grok/skills"),
     installation: Installation {
         trial: Trial {
             transcript: Some("/.grok/sessions/trial/updates.jsonl"),

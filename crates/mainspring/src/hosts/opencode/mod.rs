@@ -6,7 +6,7 @@ pub(super) mod reviewer;
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, plugin_file, skills};
+use super::{Doctor, HostSpec, OWN_CAP, Variables, plugin_file, task_files};
 use crate::transcript::UNREAD;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -22,7 +22,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     cap: |_| Cap::Ours(OWN_CAP),
     variables: Variables::NONE,
     transcript: UNREAD,
-    task_files: skills::in_folder(".opencode/skills"),
+    task_files: task_files::with_skills_in(".opencode/skills"),
     installation: plugin_file::installation("plugins/mainspring.js", include_str!("plugin.js")),
     doctor: Doctor {
         get: "npm install --global opencode-ai",

@@ -4,7 +4,7 @@
 use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
-use super::{Doctor, HostSpec, OWN_CAP, Variables, plugin_file, skills};
+use super::{Doctor, HostSpec, OWN_CAP, Variables, plugin_file, task_files};
 use crate::transcript::UNREAD;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -20,7 +20,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
     cap: |_| Cap::Ours(OWN_CAP),
     variables: Variables::NONE,
     transcript: UNREAD,
-    task_files: skills::in_folder(".pi/skills"),
+    task_files: task_files::with_skills_in(".pi/skills"),
     installation: plugin_file::installation("extensions/mainspring.ts", include_str!("plugin.ts")),
     doctor: Doctor {
         get: "npm install --global @earendil-works/pi-coding-agent",

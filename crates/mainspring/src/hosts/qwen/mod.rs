@@ -10,7 +10,7 @@ use super::answers::{Answers, ObjectBy};
 use super::install::{Installation, Trial};
 use super::reading::{self, Means, PromptBy, Reading, SkillTool};
 use super::wire::Wire;
-use super::{Doctor, HostSpec, Variables, files, hooks_file, skills};
+use super::{Doctor, HostSpec, Variables, files, hooks_file, task_files};
 use crate::env::Environment;
 
 pub(super) static SPEC: HostSpec = HostSpec {
@@ -49,7 +49,7 @@ pub(super) static SPEC: HostSpec = HostSpec {
         ..Variables::NONE
     },
     transcript: transcript::TRANSCRIPT,
-    task_files: skills::in_folder(".qwen/skills"),
+    task_files: task_files::with_skills_in(".qwen/skills"),
     installation: Installation {
         // A timeout of a thousand or more is in milliseconds.
         units: 1000,

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::env::Environment;
-use crate::hosts::{files, own_reason};
+use crate::hosts::answers::is_our_reason;
+use crate::hosts::files;
 use crate::transcript::{
     Entry, Outcome, PromptLine, Saying, Shows, TranscriptFormat, UNREAD, time,
 };
@@ -86,7 +87,7 @@ struct Called<'a> {
 impl Line<'_> {
     fn is_persons(&self) -> bool {
         self.provenance.as_deref() == Some("real_user")
-            && !self.texts().iter().any(|text| own_reason::is_marked(text))
+            && !self.texts().iter().any(|text| is_our_reason(text))
     }
 
     fn texts(&self) -> Vec<&str> {
