@@ -98,19 +98,18 @@ impl AtWork {
         )
     }
 
-    /// "review 2/8 sonnet 3m", for the host's status line
+    /// "plan review 2 of 8, sonnet, 3m", for the host's status line
     pub fn brief(&self) -> String {
-        let Self { machine, work, .. } = self;
-        let what = match work.count {
-            Some(Count { number, of }) => format!("{machine} {number}/{of}"),
-            None => format!("{machine}: {}", work.what),
-        };
         let ran = self.ran.in_words();
         // The largest unit is enough there.
-        let ran = ran.split(' ').next().unwrap_or_default();
-        let parts = [Some(what.as_str()), work.who.as_deref(), Some(ran)];
-        let parts: Vec<&str> = parts.into_iter().flatten().collect();
-        parts.join(" ")
+        let ran = ran.split(' ').next().map(String::from);
+        let what = match self.work.count {
+            Some(_) => self.work.name(),
+            None => format!("{}: {}", self.machine, self.work.what),
+        };
+        let parts = [Some(what), self.work.who.clone(), ran];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(", ")
     }
 }
 
@@ -136,7 +135,7 @@ mod tests {
             work.line(),
             "plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1"
         );
-        assert_eq!(work.brief(), "review 2/8 sonnet 3m");
+        assert_eq!(work.brief(), "plan review 2 of 8, sonnet, 3m");
         assert_eq!(
             work.line_and_end(),
             "plan review 2 of 8, sonnet, 3m 12s of 10m, streak 1; `mainspring stop review` ends it"
@@ -147,6 +146,6 @@ mod tests {
             "opening the pull request of #42, 3m 12s of 10m"
         );
         work.machine = Name::Claim;
-        assert_eq!(work.brief(), "claim: opening the pull request of #42 3m");
+        assert_eq!(work.brief(), "claim: opening the pull request of #42, 3m");
     }
 }

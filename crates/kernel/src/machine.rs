@@ -14,6 +14,17 @@ use crate::name::Name;
 use crate::receipt::Receipt;
 use crate::reduce::Reducer;
 
+/// Why a machine waits for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// It did as much as it may.
+    Limit,
+    /// What it should do cannot be done.
+    Failed,
+    /// It cannot know what to do.
+    Question,
+}
+
 /// A handler per event that a machine may listen to. Each returns only what makes sense for its
 /// event. By default a machine does not listen.
 pub trait Machine: HasEffects {
@@ -21,6 +32,9 @@ pub trait Machine: HasEffects {
     /// The transitions, in the order in which they are tried. `graph` draws them, `why` quotes
     /// them, and the tests check the handlers against them.
     const TABLE: &'static [Arrow];
+
+    /// The rules after which it waits for the person, until it takes another or gets a command.
+    const WAITS: &'static [(&'static str, Waits)] = &[];
 
     /// Which of a person's orders it obeys.
     const OBEYS: Obeys = Obeys::EveryOrder;

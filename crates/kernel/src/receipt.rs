@@ -136,7 +136,7 @@ pub fn dollars(micros: u64) -> String {
     format!("${}.{:02}", cents / 100, cents % 100)
 }
 
-pub(crate) fn times(count: u32, thing: &str) -> String {
+pub fn times(count: u32, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }

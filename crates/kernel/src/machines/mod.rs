@@ -94,6 +94,11 @@ macro_rules! machines {
                 match self { $(Self::$variant => <$machine as Machine>::TABLE,)* }
             }
 
+            /// The rules after which it waits for the person.
+            pub const fn waits(self) -> &'static [(&'static str, crate::machine::Waits)] {
+                match self { $(Self::$variant => <$machine as Machine>::WAITS,)* }
+            }
+
             /// Which of a person's orders it obeys.
             pub const fn obeys(self) -> Obeys {
                 match self { $(Self::$variant => <$machine as Machine>::OBEYS,)* }

@@ -13,7 +13,7 @@ use crate::command::{CommandContext, Result, timestamp};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::show::journal_cursor::Shown;
-use crate::show::records;
+use crate::show::records::{self, Ending};
 
 /// Repeat the decisions of a journal, and show the first that comes out differently.
 ///
@@ -188,8 +188,8 @@ fn difference(record: &Record, divergence: &Divergence) -> Result<Option<Differe
     Ok(Some(Difference {
         seq: record.seq,
         at: timestamp(record.at),
-        recorded: [records::outcome(&divergence.recorded).into(), at(&was)],
-        now: [records::outcome(&divergence.replayed).into(), at(&now)],
+        recorded: [Ending::of(&divergence.recorded).word().into(), at(&was)],
+        now: [Ending::of(&divergence.replayed).word().into(), at(&now)],
     }))
 }
 

@@ -20,6 +20,7 @@ use crate::limits;
 use crate::machines;
 use crate::people::which_session;
 use crate::project;
+use crate::show::model::decision::SIMULATED;
 use crate::show::why;
 use crate::store::ProjectStore;
 
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let record = Record {
         v: FORMAT,
-        seq: why::SIMULATED,
+        seq: SIMULATED,
         at: case.now,
         entry: Entry::Turn {
             case: Box::new(case),

@@ -1,11 +1,9 @@
 //! Which records a view is asked for.
 
 use mainspring_kernel::Millis;
-use mainspring_kernel::deliberate::Ruling;
-use mainspring_kernel::journal::{Entry, Record};
 use mainspring_kernel::machines::Name;
 
-use super::records::machine_of;
+use super::model::journal::Row;
 use crate::command::{CommandContext, Result};
 use crate::people::which_session;
 
@@ -37,32 +35,9 @@ impl Filter {
         })
     }
 
-    pub(crate) fn takes(&self, record: &Record, now: Millis) -> bool {
-        let session = self.session.as_ref().is_none_or(|wanted| {
-            record
-                .session()
-                .is_some_and(|id| id.as_str().starts_with(wanted.as_str()))
-        });
-        let young = self.since.is_none_or(|span| now.since(record.at) <= span);
-        session && young && self.machine.is_none_or(|name| concerns(record, name))
-    }
-}
-
-/// Did this machine take an arrow, ask for an effect, or get a command?
-fn concerns(record: &Record, name: Name) -> bool {
-    match &record.entry {
-        Entry::Verb { .. } => machine_of(record) == Some(name),
-        Entry::Turn { case, ruling } => {
-            let broken = case.broken.iter().any(|broken| broken.machine == name);
-            broken
-                || match &**ruling {
-                    Ruling::Repeated(_) => false,
-                    Ruling::Intends(pending) => pending.name() == name,
-                    Ruling::Settled(settlement) => settlement
-                        .transitions
-                        .iter()
-                        .any(|moved| moved.name() == name && !moved.rule().is_empty()),
-                }
-        }
+    pub(crate) fn takes(&self, row: &Row, now: Millis) -> bool {
+        self.session.as_deref().is_none_or(|id| row.is_of(id))
+            && self.since.is_none_or(|span| now.since(row.at) <= span)
+            && self.machine.is_none_or(|name| row.is_about(name))
     }
 }

@@ -3,6 +3,7 @@
 mod svg;
 
 use std::fmt::Write as _;
+use std::slice;
 
 use mainspring_kernel::machine::Arrow;
 use mainspring_kernel::machines::Name;
@@ -39,53 +40,16 @@ enum Form {
 }
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
-    let names = match args.machine {
-        Some(name) => vec![name],
-        None => Name::ALL.to_vec(),
-    };
-    let mut drawn = Vec::new();
-    let mut tables = Vec::new();
-    for name in names {
-        let table = name.table();
-        let here = current(name, cmd);
-        if args.json {
-            tables.push(plain(name, table, here));
-            continue;
-        }
-        drawn.push(match args.format {
-            Form::Text => text(name, table, here),
-            Form::Mermaid => mermaid(table, here),
-            Form::Dot => dot(name, table, here),
-            Form::Svg => drawing(name, here),
-        });
-    }
+    let names = args.machine.as_ref().map_or(Name::ALL, slice::from_ref);
+    let graphs = names
+        .iter()
+        .map(|name| Graph::of(*name, current(*name, cmd)));
     if args.json {
+        let tables: Vec<Value> = graphs.map(|graph| graph.json()).collect();
         return crate::command::json_list("machines", &tables);
     }
+    let drawn: Vec<String> = graphs.map(|graph| graph.drawn(args.format)).collect();
     Ok(drawn.join("\n"))
-}
-
-/// The table as a picture.
-pub(super) fn drawing(name: Name, here: Option<&str>) -> String {
-    let table = name.table();
-    let edges: Vec<_> = each(table)
-        .map(|(from, arrow, to)| (from, arrow.rule, to))
-        .collect();
-    svg::draw(name.as_str(), &states(table), &edges, here)
-}
-
-fn plain(name: Name, table: &[Arrow], here: Option<&str>) -> Value {
-    let arrows = each(table).map(|(from, arrow, to)| {
-        json!({
-            "rule": arrow.rule, "from": from, "on": arrow.on, "when": arrow.when,
-            "to": to, "does": arrow.does, "remedy": arrow.remedy,
-        })
-    });
-    json!({
-        "machine": name.as_str(),
-        "state": here,
-        "arrows": arrows.collect::<Vec<_>>(),
-    })
 }
 
 /// The machine's state in this project; `None` if it has none or it cannot be read.
@@ -98,83 +62,135 @@ fn current(name: Name, cmd: &CommandContext) -> Option<&'static str> {
     Some(input.label())
 }
 
-/// Each arrow once for every state that it leaves: from, arrow, to.
-fn each(table: &[Arrow]) -> impl Iterator<Item = (&'static str, &Arrow, &'static str)> {
-    let one = |arrow| move |from: &&'static str| (*from, arrow, Arrow::target(arrow, from));
-    table
-        .iter()
-        .flat_map(move |arrow| arrow.from.iter().map(one(arrow)))
+/// A transition table as states and edges, for every way to draw it.
+#[derive(Debug)]
+pub(super) struct Graph {
+    name: &'static str,
+    /// In the order in which the table names them.
+    states: Vec<&'static str>,
+    edges: Vec<Edge>,
+    /// The state that the machine is in.
+    here: Option<&'static str>,
 }
 
-/// The states, in the order in which the table names them.
-fn states(table: &[Arrow]) -> Vec<&'static str> {
-    let mut states = Vec::new();
-    for state in each(table).flat_map(|(from, _, to)| [from, to]) {
-        if !states.contains(&state) {
-            states.push(state);
+/// An arrow, once for every state that it leaves.
+#[derive(Debug)]
+struct Edge {
+    from: &'static str,
+    to: &'static str,
+    arrow: &'static Arrow,
+}
+
+impl Graph {
+    pub(super) fn of(name: Name, here: Option<&'static str>) -> Self {
+        Self::walk(name.as_str(), name.table(), here)
+    }
+
+    fn walk(name: &'static str, table: &'static [Arrow], here: Option<&'static str>) -> Self {
+        let (mut states, mut edges) = (Vec::new(), Vec::new());
+        for (arrow, from) in table
+            .iter()
+            .flat_map(|one| one.from.iter().map(move |from| (one, *from)))
+        {
+            let to = arrow.target(from);
+            for state in [from, to] {
+                if !states.contains(&state) {
+                    states.push(state);
+                }
+            }
+            edges.push(Edge { from, to, arrow });
+        }
+        Self {
+            name,
+            states,
+            edges,
+            here,
         }
     }
-    states
-}
 
-fn text(name: Name, table: &[Arrow], here: Option<&str>) -> String {
-    let mut out = format!("{name}\n");
-    for state in states(table) {
-        let mark = if here == Some(state) { "●" } else { "○" };
-        let _ = writeln!(out, "{mark} {state}");
-        for (_, arrow, to) in each(table).filter(|(from, ..)| *from == state) {
+    fn drawn(&self, form: Form) -> String {
+        match form {
+            Form::Text => self.text(),
+            Form::Mermaid => self.mermaid(),
+            Form::Dot => self.dot(),
+            Form::Svg => self.svg(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let arrows = self.edges.iter().map(|Edge { from, to, arrow }| {
+            json!({
+                "rule": arrow.rule, "from": from, "on": arrow.on, "when": arrow.when,
+                "to": to, "does": arrow.does, "remedy": arrow.remedy,
+            })
+        });
+        json!({
+            "machine": self.name,
+            "state": self.here,
+            "arrows": arrows.collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut out = format!("{}\n", self.name);
+        for state in &self.states {
+            let mark = if self.here == Some(*state) {
+                "●"
+            } else {
+                "○"
+            };
+            let _ = writeln!(out, "{mark} {state}");
+            for Edge { to, arrow, .. } in self.edges.iter().filter(|edge| edge.from == *state) {
+                let _ = writeln!(
+                    out,
+                    "    ─ {}: {} ─▶ {to}  ({}; {})",
+                    arrow.on, arrow.when, arrow.rule, arrow.does
+                );
+            }
+        }
+        out
+    }
+
+    fn mermaid(&self) -> String {
+        let id = |state: &str| state.replace('-', "_");
+        let mut out = String::from("stateDiagram-v2\n");
+        for state in &self.states {
+            let _ = writeln!(out, "    state \"{state}\" as {}", id(state));
+        }
+        for Edge { from, to, arrow } in &self.edges {
+            // A colon or a semicolon would end the label.
+            let label = format!("{}, {}", arrow.on, arrow.when).replace([':', ';', '#'], ",");
+            let _ = writeln!(out, "    {} --> {} : {label}", id(from), id(to));
+        }
+        if let Some(here) = self.here {
             let _ = writeln!(
                 out,
-                "    ─ {}: {} ─▶ {to}  ({}; {})",
-                arrow.on, arrow.when, arrow.rule, arrow.does
+                "    classDef here stroke-width:4px\n    class {} here",
+                id(here)
             );
         }
+        out
     }
-    out
-}
 
-fn mermaid(table: &[Arrow], here: Option<&str>) -> String {
-    let id = |state: &str| state.replace('-', "_");
-    let mut out = String::from("stateDiagram-v2\n");
-    for state in states(table) {
-        let _ = writeln!(out, "    state \"{state}\" as {}", id(state));
-    }
-    for (from, arrow, to) in each(table) {
-        // A colon or a semicolon would end the label.
-        let label = format!("{}, {}", arrow.on, arrow.when).replace([':', ';', '#'], ",");
-        let _ = writeln!(out, "    {} --> {} : {label}", id(from), id(to));
-    }
-    if let Some(here) = here {
-        out.push_str("    classDef here stroke-width:4px\n");
-        let _ = writeln!(out, "    class {} here", id(here));
-    }
-    out
-}
-
-fn dot(name: Name, table: &[Arrow], here: Option<&str>) -> String {
-    let quoted = |text: &str| format!("{text:?}");
-    let mut out = format!(
-        "digraph {} {{\n    node [shape=box, style=rounded]\n",
-        quoted(name.as_str())
-    );
-    for state in states(table) {
-        let mark = if here == Some(state) {
-            " [penwidth=4]"
-        } else {
-            ""
-        };
-        let _ = writeln!(out, "    {}{mark}", quoted(state));
-    }
-    for (from, arrow, to) in each(table) {
-        let label = quoted(&format!("{}: {}", arrow.on, arrow.when));
-        let _ = writeln!(
-            out,
-            "    {} -> {} [label={label}]",
-            quoted(from),
-            quoted(to)
+    fn dot(&self) -> String {
+        let mut out = format!(
+            "digraph {:?} {{\n    node [shape=box, style=rounded]\n",
+            self.name
         );
+        for state in &self.states {
+            let mark = if self.here == Some(*state) {
+                " [penwidth=4]"
+            } else {
+                ""
+            };
+            let _ = writeln!(out, "    {state:?}{mark}");
+        }
+        for Edge { from, to, arrow } in &self.edges {
+            let label = format!("{}: {}", arrow.on, arrow.when);
+            let _ = writeln!(out, "    {from:?} -> {to:?} [label={label:?}]");
+        }
+        out + "}\n"
     }
-    out + "}\n"
 }
 
 #[cfg(test)]
@@ -206,7 +222,8 @@ mod tests {
 
     #[test]
     fn every_arrow_is_drawn_and_the_state_here_is_marked() {
-        insta::assert_snapshot!(text(Name::Pulse, TABLE, Some("moving")), @r#"
+        let graph = |here| Graph::walk("pulse", TABLE, here);
+        insta::assert_snapshot!(graph(Some("moving")).text(), @r#"
         pulse
         ○ at-rest
             ─ stop: it's "time": now ─▶ moving  (go; hold)
@@ -215,7 +232,7 @@ mod tests {
         ○ asleep
             ─ stop: it's "time": now ─▶ moving  (go; hold)
         "#);
-        insta::assert_snapshot!(mermaid(TABLE, Some("at-rest")), @r#"
+        insta::assert_snapshot!(graph(Some("at-rest")).mermaid(), @r#"
         stateDiagram-v2
             state "at-rest" as at_rest
             state "moving" as moving
@@ -226,7 +243,7 @@ mod tests {
             classDef here stroke-width:4px
             class at_rest here
         "#);
-        insta::assert_snapshot!(dot(Name::Pulse, TABLE, None), @r#"
+        insta::assert_snapshot!(graph(None).dot(), @r#"
         digraph "pulse" {
             node [shape=box, style=rounded]
             "at-rest"

@@ -1,17 +1,15 @@
 //! `mainspring log`: the journal, a line per decision.
 
+use std::path::Path;
 use std::time::Duration;
 
-use mainspring_kernel::deliberate::Ruling;
-use mainspring_kernel::journal::{Entry, Record};
 use mainspring_store::digest;
 
 use super::filter::Filter;
-use super::journal_cursor::Shown;
+use super::journal_cursor::{JournalCursor, Shown};
+use super::model::journal::{Row, Step};
 use super::records;
 use crate::command::{CommandContext, Result, timestamp};
-use crate::hosts::text::excerpt;
-use crate::machines::review::history;
 use crate::output;
 use crate::wrap;
 
@@ -46,112 +44,93 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         filter: args.filter.resolved(cmd)?,
         ..*args
     };
-    let mut shown = 0;
-    let lines = lines(args, cmd, store.dir(), &mut shown)?;
+    let mut reader = Reader::default();
+    let lines = reader.lines(args, cmd, store.dir())?;
     let skip = lines.len().saturating_sub(args.last);
-    let text: String = lines.into_iter().skip(skip).collect();
+    let mut text: String = lines.into_iter().skip(skip).collect();
     if !args.follow {
         let empty = text.is_empty() && !args.json;
-        return Ok(match (empty, shown) {
+        return Ok(match (empty, reader.shown) {
             (false, _) => text,
             (true, 0) => "nothing is recorded in this project yet\n".into(),
             (true, _) => "no record matches\n".into(),
         });
     }
-    let mut text = text;
     while output::stdout(&text, cmd.paint).is_ok() {
         std::thread::sleep(GLANCE);
-        text = self::lines(args, cmd, store.dir(), &mut shown)?.concat();
+        text = reader.lines(args, cmd, store.dir())?.concat();
     }
     Ok(String::new())
 }
 
-/// The records after number `shown`.
-fn lines(
-    args: &Args,
-    cmd: &CommandContext,
-    dir: &std::path::Path,
-    shown: &mut u64,
-) -> Result<Vec<String>> {
-    let first = *shown == 0;
-    let mut lines = Vec::new();
-    for seen in records::all(dir)? {
-        match seen {
-            Shown::Problem(problem) if first && !args.json => {
-                lines.push(format!("{} {problem}\n", cmd.paint.warn("damaged:")));
-            }
-            Shown::Problem(_) => {}
-            Shown::Record(record) if record.seq <= *shown => {}
-            Shown::Record(record) => {
-                *shown = record.seq;
-                if args.filter.takes(&record, cmd.env.later()) {
-                    lines.push(render(args, cmd, &record.shareable(digest::REDUCER))?);
+#[derive(Default)]
+struct Reader {
+    cursor: JournalCursor,
+    /// The number of the last record that was shown. It is not shown again when the journal is read
+    /// anew, because old parts of it were deleted.
+    shown: u64,
+}
+
+impl Reader {
+    /// A line for each record that is new.
+    fn lines(&mut self, args: &Args, cmd: &CommandContext, dir: &Path) -> Result<Vec<String>> {
+        let (first, mut seen) = (self.shown == 0, Vec::new());
+        records::exists(dir)?;
+        self.cursor.read_new(dir, &mut |one| seen.push(one))?;
+        let mut lines = Vec::new();
+        for seen in seen {
+            match seen {
+                Shown::Problem(problem) if first && !args.json => {
+                    lines.push(format!("{} {problem}\n", cmd.paint.warn("damaged:")));
+                }
+                Shown::Problem(_) => {}
+                Shown::Record(record) if record.seq <= self.shown => {}
+                Shown::Record(record) => {
+                    self.shown = record.seq;
+                    let record = record.shareable(digest::REDUCER);
+                    let row = Row::of(&record);
+                    if !args.filter.takes(&row, cmd.env.later()) {
+                        continue;
+                    }
+                    lines.push(if args.json {
+                        mainspring_json::text(&record)? + "\n"
+                    } else {
+                        render(cmd, &row)
+                    });
                 }
             }
         }
+        Ok(lines)
     }
-    Ok(lines)
 }
 
-fn render(args: &Args, cmd: &CommandContext, record: &Record) -> Result {
-    if args.json {
-        let line = mainspring_json::text(record)?;
-        return Ok(line + "\n");
-    }
-    let session = record.session().map_or("-", |id| id.as_str());
+fn render(cmd: &CommandContext, row: &Row) -> String {
+    let session = row.session.as_ref().map_or("-", |id| id.as_str());
     let session: String = session.chars().take(8).collect();
-    let time = cmd.paint.dim(&timestamp(record.at));
-    let head = format!("{time} #{:<4} {session:<8}", record.seq);
-    let line = match &record.entry {
-        Entry::Verb { command, did, .. } => {
-            format!(
-                "{head} {:<13} mainspring {command}: {did}\n",
-                records::COMMAND
-            )
-        }
-        Entry::Turn { case, ruling } => {
-            let event = records::event(case);
-            let word = records::outcome(ruling);
-            let word = match word {
-                "held" => cmd.paint.warn(word),
-                _ => word.to_owned(),
+    let time = cmd.paint.dim(&timestamp(row.at));
+    let mut line = format!("{time} #{:<4} {session:<8} {:<13} ", row.seq, row.event);
+    match row.ending {
+        None => line += &row.notes.concat(),
+        Some(ending) => {
+            line += &if row.is_held() {
+                cmd.paint.warn(ending.word())
+            } else {
+                ending.to_string()
             };
-            let mut details = details(ruling);
-            for words in case.inputs.iter().filter_map(history::came_back) {
-                details += &format!("  · {words}");
+            for step in row.steps.iter().filter(|step| !step.rule.is_empty()) {
+                let Step {
+                    machine,
+                    from,
+                    to,
+                    rule,
+                    ..
+                } = step;
+                line += &format!("  {machine}: {from} → {to} ({rule})");
             }
-            format!("{head} {event:<13} {word}{details}\n")
-        }
-    };
-    Ok(wrap::hanging(&line, cmd.width, HANG))
-}
-
-fn details(ruling: &Ruling) -> String {
-    match ruling {
-        Ruling::Repeated(_) => String::new(),
-        Ruling::Intends(pending) => {
-            let name = pending.name();
-            format!("  {name}: {}", records::effect(name))
-        }
-        Ruling::Settled(settlement) => {
-            let mut out = String::new();
-            for moved in settlement
-                .transitions
-                .iter()
-                .filter(|moved| !moved.rule().is_empty())
-            {
-                out += &format!(
-                    "  {}: {} → {} ({})",
-                    moved.name(),
-                    moved.from(),
-                    moved.to(),
-                    moved.rule()
-                );
+            for note in &row.notes {
+                line += &format!("  · {note}");
             }
-            for note in records::told(settlement) {
-                out += &format!("  · {}", excerpt(&note.text));
-            }
-            out
         }
     }
+    wrap::hanging(&(line + "\n"), cmd.width, HANG)
 }

@@ -107,7 +107,7 @@ fn a_reviewer_at_work_is_in_every_view() {
         );
     }
     let line = show(&["status", "--line"]);
-    assert!(line.starts_with("review 2/8 sonnet "), "{line}");
+    assert!(line.starts_with("plan review 2 of 8, sonnet, "), "{line}");
     assert!(line.ends_with("s\n"), "{line}");
     let status: Value = serde_json::from_str(&show(&["status", "--json"])).unwrap();
     let work = &status["at_work"][0];
@@ -132,7 +132,7 @@ fn a_reviewer_at_work_is_in_every_view() {
     let _ = taskie.run(&["stop"], b"").ok();
     let _ = ended(hook).let_go();
     let after = show(&["status", "--line"]);
-    assert!(!after.contains("2/8"), "{after}");
+    assert!(!after.contains("2 of 8, sonnet"), "{after}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn stop_ends_what_claim_runs_too() {
     wait_until("git starts", || started(&taskie) == 1);
     let line = taskie.run(&["status", "--line"], b"").ok();
     assert!(
-        line.starts_with("claim: opening the pull request of #42 "),
+        line.starts_with("claim: opening the pull request of #42, "),
         "{line}"
     );
     let _ = taskie.run(&["stop"], b"").ok();

@@ -390,7 +390,7 @@ fn status_says_what_is_in_force_where_nobody_is_at_work_yet() {
         gate(&env),
         "gate     waiting  every session here must say its done token (set by `mainspring gate on --project`)"
     );
-    assert_eq!(env.run(&["status", "--line"]).ok(), "gate waiting\n");
+    assert_eq!(env.run(&["status", "--line"]).ok(), "gate: waiting\n");
     // The person means the session that was here.
     env.stop("Done, I think.").held();
     assert_eq!(

@@ -119,11 +119,14 @@ fn the_status_line_is_one_line_or_nothing() {
     assert!(env.run(&["status"]).ok().contains("everything is stopped"));
     env.run(&["resume"]).ok();
     env.run(&["pulse", "2"]).ok();
-    assert_eq!(env.run(&["status", "--line"]).ok(), "pulse beating\n");
+    assert_eq!(
+        env.run(&["status", "--line"]).ok(),
+        "pulse: 0 of 2 beats given\n"
+    );
     env.run(&["stop"]).ok();
     assert_eq!(
         env.run(&["status", "--line"]).ok(),
-        "pulse beating (stopped)\n"
+        "pulse: 0 of 2 beats given (stopped)\n"
     );
     let json: Value = env.run(&["status", "--json"]).json();
     let machines = json["machines"].as_array().unwrap();
@@ -150,9 +153,9 @@ fn a_watched_status_follows() {
         out.read_exact(&mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     };
-    assert_eq!(read(14), "pulse beating\n");
+    assert_eq!(read(26), "pulse: 0 of 2 beats given\n");
     env.run(&["stop"]).ok();
-    assert_eq!(read(24), "pulse beating (stopped)\n");
+    assert_eq!(read(36), "pulse: 0 of 2 beats given (stopped)\n");
     watch.kill().unwrap();
     watch.wait().unwrap();
 }

@@ -163,7 +163,7 @@ fn the_list_says_where_a_session_is_what_is_at_work_for_it_and_when_it_was_heard
     let text = env.run(&["sessions"]).ok();
     assert!(text.contains("s  Claude Code, latest event "), "{text}");
     assert!(
-        text.contains("(here)\n  gate waiting · loop active\n"),
+        text.contains("(here)\n  gate: waiting · loop: iteration 0 of 10\n"),
         "{text}"
     );
 }
@@ -274,7 +274,10 @@ fn a_loop_whose_session_is_gone_says_so_and_is_given_away() {
     two.starts(&env, "two").ok();
     env.run(&["loop", "start", "--max", "5", "--session", "one"])
         .ok();
-    assert_eq!(env.agent("one", &["status", "--line"]).ok(), "loop 0/5\n");
+    assert_eq!(
+        env.agent("one", &["status", "--line"]).ok(),
+        "loop: iteration 0 of 5\n"
+    );
     assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
     drop(one);
     assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
@@ -302,7 +305,10 @@ fn a_loop_whose_session_is_gone_says_so_and_is_given_away() {
     assert_eq!(did, "the loop now belongs to session two\n");
     let reason = held(two.stops(&env, "two", "working"));
     assert!(reason.starts_with("[ITERATION 1/5]"), "{reason}");
-    assert_eq!(env.agent("two", &["status", "--line"]).ok(), "loop 1/5\n");
+    assert_eq!(
+        env.agent("two", &["status", "--line"]).ok(),
+        "loop: iteration 1 of 5\n"
+    );
 }
 
 #[test]
@@ -311,7 +317,7 @@ fn a_pulse_is_shown_in_the_status_line_of_its_session_alone() {
     env.agent("one", &["pulse", "2"]).ok();
     assert_eq!(
         env.agent("one", &["status", "--line"]).ok(),
-        "pulse beating\n"
+        "pulse: 0 of 2 beats given\n"
     );
     assert_eq!(env.agent("two", &["status", "--line"]).ok(), "");
 }

@@ -31,7 +31,7 @@ use crate::at_work::{Describe, Work};
 use crate::effect::{EffectStatus, Fence, HasEffects};
 use crate::event::Chain;
 use crate::ids::{Digest, Millis};
-use crate::machine::{ANY, Arrow, Input, Machine, Nothing, OnStop, SAME, Step};
+use crate::machine::{ANY, Arrow, Input, Machine, Nothing, OnStop, SAME, Step, Waits};
 use crate::reduce::Reducer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -266,6 +266,12 @@ impl Machine for Check {
             when: "the keys could not be taken, and a check was red", does: "hold: put it back", remedy: "`mainspring check` shows why; make it pass" },
         Arrow { rule: "leave",      on: "session_end", from: ANY, to: "quiet",
             when: "the session ends", does: "forget it", remedy: "" },
+    ];
+
+    const WAITS: &'static [(&'static str, Waits)] = &[
+        ("gave-up", Waits::Limit),
+        ("unsure", Waits::Failed),
+        ("fault", Waits::Failed),
     ];
 
     type State = State;

@@ -56,7 +56,7 @@ use crate::effect::{EffectStatus, Fence, HasEffects};
 use crate::hidden::quote;
 use crate::ids::{Digest, Millis};
 use crate::machine::{
-    Arrow, Input, InputOf, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step,
+    Arrow, Input, InputOf, Machine, Nothing, OnContext, OnStop, SAME, Settled, Step, Waits,
 };
 use crate::receipt::{Receipt, Reviewed};
 use crate::reduce::Reducer;
@@ -399,6 +399,15 @@ impl Machine for Review {
             when: "nobody's plan, and a new session", does: "give it to the session, tell it", remedy: "`mainspring plan accept`" },
         Arrow { rule: "leave",         on: "session_end",   from: &["idle", "due", "answering"], to: SAME,
             when: "the owner ends", does: "the plan is nobody's", remedy: "`mainspring plan adopt`" },
+    ];
+
+    const WAITS: &'static [(&'static str, Waits)] = &[
+        ("limit", Waits::Limit),
+        ("costs", Waits::Limit),
+        ("failed", Waits::Failed),
+        ("parked", Waits::Failed),
+        ("unanswered", Waits::Question),
+        ("no-subject", Waits::Question),
     ];
 
     type State = State;

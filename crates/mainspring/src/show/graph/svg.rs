@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::{Edge, Graph};
+
 /// A state's box.
 const WIDTH: usize = 150;
 const HEIGHT: usize = 34;
@@ -22,51 +24,44 @@ const LINE: usize = 15;
 const NAMED: usize = 3;
 
 /// All rules that lead from one state to another.
-type Arcs<'a> = BTreeMap<(usize, usize), Vec<&'a str>>;
+type Arcs = BTreeMap<(usize, usize), Vec<&'static str>>;
 
-pub(super) fn draw(
-    name: &str,
-    states: &[&str],
-    edges: &[(&str, &str, &str)],
-    here: Option<&str>,
-) -> String {
-    let at = |state: &str| states.iter().position(|known| *known == state);
-    let mut arcs = Arcs::new();
-    let mut stays: BTreeMap<usize, usize> = BTreeMap::new();
-    for (from, rule, to) in edges {
-        let (Some(from), Some(to)) = (at(from), at(to)) else {
-            continue;
-        };
-        if from == to {
-            *stays.entry(from).or_default() += 1;
-        } else {
-            arcs.entry((from, to)).or_default().push(rule);
+impl Graph {
+    pub(in super::super) fn svg(&self) -> String {
+        let at = |state: &str| self.states.iter().position(|known| *known == state);
+        let mut arcs = Arcs::new();
+        let mut stays: BTreeMap<usize, usize> = BTreeMap::new();
+        for Edge { from, to, arrow } in &self.edges {
+            let (Some(from), Some(to)) = (at(from), at(to)) else {
+                continue;
+            };
+            if from == to {
+                *stays.entry(from).or_default() += 1;
+            } else {
+                arcs.entry((from, to)).or_default().push(arrow.rule);
+            }
         }
-    }
-    let farthest = arcs.keys().map(|(from, to)| from.abs_diff(*to)).max();
-    let side = LABEL + SWING * (farthest.unwrap_or(0) + 1);
-    let (width, height) = (side * 2 + WIDTH, states.len() * (HEIGHT + GAP) + GAP);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{name}\" \
-         width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"currentColor\" \
-         color=\"currentColor\">\n"
-    );
-    let down = arcs.iter().filter(|((from, to), _)| from < to);
-    let up = arcs.iter().filter(|((from, to), _)| from > to);
-    draw_side(&mut out, down, side + WIDTH, Side::Right);
-    draw_side(&mut out, up, side, Side::Left);
-    for (index, state) in states.iter().enumerate() {
-        let stays = stays.get(&index).copied().unwrap_or(0);
-        draw_state(
-            &mut out,
-            state,
-            (side, top(index)),
-            stays,
-            here == Some(*state),
+        let farthest = arcs.keys().map(|(from, to)| from.abs_diff(*to)).max();
+        let side = LABEL + SWING * (farthest.unwrap_or(0) + 1);
+        let (width, height) = (side * 2 + WIDTH, self.states.len() * (HEIGHT + GAP) + GAP);
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" \
+             width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"currentColor\" \
+             color=\"currentColor\">\n",
+            self.name
         );
+        let down = arcs.iter().filter(|((from, to), _)| from < to);
+        let up = arcs.iter().filter(|((from, to), _)| from > to);
+        draw_side(&mut out, down, side + WIDTH, Side::Right);
+        draw_side(&mut out, up, side, Side::Left);
+        for (index, state) in self.states.iter().enumerate() {
+            let stays = stays.get(&index).copied().unwrap_or(0);
+            let here = self.here == Some(*state);
+            draw_state(&mut out, state, (side, top(index)), stays, here);
+        }
+        out + "</svg>\n"
     }
-    out + "</svg>\n"
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,7 +94,7 @@ const fn top(index: usize) -> usize {
 /// The arcs of one side. What leaves a state starts below its middle, what arrives ends above it.
 fn draw_side<'a>(
     out: &mut String,
-    arcs: impl Iterator<Item = (&'a (usize, usize), &'a Vec<&'a str>)>,
+    arcs: impl Iterator<Item = (&'a (usize, usize), &'a Vec<&'static str>)>,
     edge: usize,
     side: Side,
 ) {
@@ -182,16 +177,16 @@ fn draw_state(out: &mut String, state: &str, (x, y): (usize, usize), stays: usiz
 #[cfg(test)]
 mod tests {
     use mainspring_kernel::Name;
+    use mainspring_kernel::machine::{Arrow, SAME};
 
-    use super::super::drawing;
     use super::*;
 
     #[test]
     fn every_machine_is_drawn_with_all_its_states_and_the_current_one_marked_once() {
         for name in Name::ALL {
-            let states = super::super::states(name.table());
+            let states = Graph::of(*name, None).states;
             for here in &states {
-                let svg = drawing(*name, Some(here));
+                let svg = Graph::of(*name, Some(*here)).svg();
                 for state in &states {
                     let (weight, mark) = if state == here {
                         ("bold", "● ")
@@ -208,15 +203,30 @@ mod tests {
 
     #[test]
     fn rules_between_the_same_states_share_an_arc_and_are_named() {
-        let edges = [
-            ("a", "one", "b"),
-            ("a", "two", "b"),
-            ("a", "three", "b"),
-            ("a", "four", "b"),
-            ("b", "back", "a"),
-            ("a", "stay", "a"),
+        const fn arrow(
+            from: &'static [&'static str],
+            rule: &'static str,
+            to: &'static str,
+        ) -> Arrow {
+            Arrow {
+                rule,
+                from,
+                on: "stop",
+                when: "",
+                to,
+                does: "",
+                remedy: "",
+            }
+        }
+        const TABLE: &[Arrow] = &[
+            arrow(&["a"], "one", "b"),
+            arrow(&["a"], "two", "b"),
+            arrow(&["a"], "three", "b"),
+            arrow(&["a"], "four", "b"),
+            arrow(&["b"], "back", "a"),
+            arrow(&["a"], "stay", SAME),
         ];
-        let svg = draw("m", &["a", "b"], &edges, None);
+        let svg = Graph::walk("m", TABLE, None).svg();
         assert_eq!(svg.matches("<path").count(), 4, "two arcs with their tips");
         assert!(svg.contains("one, two, three and 1 more"), "{svg}");
         assert!(

@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::http;
@@ -21,8 +22,28 @@ const PULSE: Duration = Duration::from_secs(10);
 /// How many entries of one folder are looked at.
 const ENTRIES: usize = 10_000;
 
-/// What the pages are made from, as a number: it differs when a file was written, made or deleted.
+/// The version, as it was seen last. However many pages ask, the files are looked at once in a
+/// while.
+#[derive(Debug, Default)]
+pub(super) struct Polled(Mutex<Option<(Instant, String)>>);
+
+impl Polled {
+    fn at(&self, now: Instant, look: impl FnOnce() -> String) -> String {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((at, version)) if now.saturating_duration_since(*at) < GLANCE => version.clone(),
+            _ => last.insert((now, look())).1.clone(),
+        }
+    }
+}
+
+/// The version that pages have now. One that is a moment old is no harm: the next one follows.
 pub(super) fn version(site: &Site) -> String {
+    site.version.at(Instant::now(), || look(site))
+}
+
+/// What the pages are made from, as a number: it differs when a file was written, made or deleted.
+fn look(site: &Site) -> String {
     let mut hasher = DefaultHasher::new();
     let state = &site.state;
     for folder in [state.root().to_owned(), state.trusted(), state.live()] {
@@ -85,5 +106,25 @@ pub(super) fn stream(site: &Site, stream: &mut TcpStream) -> io::Result<()> {
         }
         stream.flush()?;
         std::thread::sleep(GLANCE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_pages_are_open_the_files_are_looked_at_once_in_a_while() {
+        let (polled, start) = (Polled::default(), Instant::now());
+        let mut looks = 0;
+        for page in 0..64 {
+            let now = start + GLANCE * page / 64;
+            polled.at(now, || {
+                looks += 1;
+                looks.to_string()
+            });
+        }
+        assert_eq!(looks, 1);
+        assert_eq!(polled.at(start + GLANCE, || "later".into()), "later");
     }
 }

@@ -3,17 +3,13 @@
 //!
 //! It reads what the other views read, and writes nothing but what its two buttons write, which are
 //! `pause` and `resume`. The server, its limits and who may use it: [`http`], [`access`],
-//! [`server`]. What is shown: [`site`], [`history`], [`project_state`], [`needs`]. How it looks:
-//! [`page`].
+//! [`server`]. What is shown: [`site`] and [`super::model`]. How it looks: [`page`].
 
 mod access;
 mod buttons;
-mod history;
 mod http;
 mod live;
-mod needs;
 mod page;
-mod project_state;
 mod route;
 mod server;
 mod site;

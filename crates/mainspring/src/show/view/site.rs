@@ -1,19 +1,23 @@
 //! What all pages share: where the state is, who started the page, and the decisions so far.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mainspring_kernel::authority::{self, Denied, Grounds};
 use mainspring_kernel::retention::Folder;
 use mainspring_kernel::verbs::Actor;
-use mainspring_store::ShownPath as _;
+use mainspring_store::{ShownPath as _, Trouble};
 
 use super::access::Access;
-use super::history::History;
+use super::live::Polled;
 use crate::env::Environment;
 use crate::people::sessions;
+use crate::project;
 use crate::retention::projects::{self, Stored};
-use crate::store::StateDir;
+use crate::show::model::journal::{Journal, Row};
+use crate::show::model::project::OpenProject;
+use crate::store::{ProjectStore, StateDir};
 
 #[derive(Debug)]
 pub(super) struct Site {
@@ -23,8 +27,12 @@ pub(super) struct Site {
     /// person had started it.
     actor: Actor,
     pub(super) access: Access,
-    history: Mutex<History>,
+    journals: Mutex<Journals>,
+    pub(super) version: Polled,
 }
+
+/// The journals of the projects, by their keys. They stay in memory and are followed.
+pub(super) type Journals = BTreeMap<String, Journal>;
 
 /// A project that the page shows.
 #[derive(Debug, Clone)]
@@ -69,7 +77,8 @@ impl Site {
             state,
             actor,
             access,
-            history: Mutex::default(),
+            journals: Mutex::default(),
+            version: Polled::default(),
         }
     }
 
@@ -90,19 +99,38 @@ impl Site {
         known
     }
 
-    /// The decisions of these projects until now.
-    pub(super) fn history(&self, projects: &[KnownProject]) -> MutexGuard<'_, History> {
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        history.retain(|key| projects.iter().any(|project| project.key == key));
+    /// The journals of these projects until now, and of no others.
+    pub(super) fn journals(&self, projects: &[KnownProject]) -> MutexGuard<'_, Journals> {
+        let mut journals = self.journals.lock().unwrap_or_else(PoisonError::into_inner);
+        journals.retain(|key, _| projects.iter().any(|project| project.key == *key));
         for project in projects {
-            // A journal that cannot be read has no rows. The project's own page says why.
-            let _ = history.follow(&project.key, &project.dir);
+            let journal = journals.entry(project.key.clone()).or_default();
+            // A journal that cannot be read has no rows. The doctor says why.
+            let _ = journal.follow(&project.dir);
         }
-        history
+        journals
+    }
+
+    pub(super) fn open(&self, known: &KnownProject) -> Result<OpenProject, Trouble> {
+        let env = self.env.afresh();
+        Ok(OpenProject {
+            project: project::of_command(&env, &self.state, None, &known.root)?,
+            store: ProjectStore::new(self.state.clone(), &known.root),
+            env,
+        })
     }
 
     /// May the buttons be used? Not if an agent started the page.
     pub(super) fn may(&self, command: &str) -> Result<(), Denied> {
         authority::may(command, &self.actor, Grounds::Nothing)
     }
+}
+
+/// All records with their projects, newest first.
+pub(super) fn newest_first(journals: &Journals) -> Vec<(&str, &Row)> {
+    let rows = journals.iter();
+    let rows = rows.flat_map(|(key, journal)| journal.rows.iter().map(|row| (key.as_str(), row)));
+    let mut rows: Vec<(&str, &Row)> = rows.collect();
+    rows.sort_by(|(a, one), (b, other)| (other.at, b, other.seq).cmp(&(one.at, a, one.seq)));
+    rows
 }

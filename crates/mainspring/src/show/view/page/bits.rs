@@ -7,10 +7,11 @@ use mainspring_kernel::hidden;
 use mainspring_kernel::{Millis, SessionId};
 use maud::{Markup, html};
 
-use super::super::super::status;
-use super::super::history::Row;
 use super::super::route::{Filter, to};
 use crate::command::timestamp;
+use crate::hosts::text::excerpt;
+use crate::show::model::journal::Row;
+use crate::show::model::machine::MachineState;
 
 /// A text of anybody's, with what hides or reorders made visible.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
@@ -53,7 +54,7 @@ pub(super) fn project_link(key: &str, name: &str) -> Markup {
 pub(super) fn what(row: &Row) -> Markup {
     html! {
         span.event { (text(&row.event)) }
-        @if !row.outcome.is_empty() { " " span.outcome.(row.outcome) { (row.outcome) } }
+        @if let Some(ending) = row.ending { " " span.outcome.(ending.word()) { (ending.word()) } }
     }
 }
 
@@ -67,7 +68,7 @@ pub(super) fn steps(row: &Row) -> Markup {
                 " " span.rule { (text(&step.rule)) }
             }
         }
-        @for note in &row.notes { span.note { (prose(note)) } }
+        @for note in &row.notes { span.note { (prose(&excerpt(note))) } }
     }
 }
 
@@ -94,15 +95,17 @@ pub(super) fn rows<S: AsRef<str>>(rows: &[(&str, S, &Row)]) -> Markup {
 }
 
 /// A machine that has a state: its name, state and summary.
-pub(super) fn machine(key: &str, machine: &status::Machine) -> Markup {
-    let address = to("machine", &[("project", key), ("machine", machine.name)]);
+pub(super) fn machine(key: &str, machine: &MachineState) -> Markup {
+    let address = to(
+        "machine",
+        &[("project", key), ("machine", machine.name.as_str())],
+    );
     html! {
-        a.machine href=(address) { (machine.name) }
+        a.machine href=(address) { (machine.name.as_str()) }
         " "
-        @if machine.problem.is_some() { span.state.bad { "unreadable" } }
-        @else { span.state { (machine.state.unwrap_or("nothing")) } }
+        span.state.bad[machine.problem.is_some()] { (machine.state()) }
         " " span.summary { (text(&machine.summary)) }
-        @if let Some(order) = &machine.suspended { " " span.braked { (text(order)) } }
+        @if let Some(order) = &machine.suspended { " " span.braked { (order.to_string()) } }
     }
 }
 

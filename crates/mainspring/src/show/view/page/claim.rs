@@ -9,27 +9,21 @@ use mainspring_kernel::machines::claim::verbs;
 use mainspring_kernel::machines::claim::work::Outcome;
 use maud::{Markup, html};
 
-use super::super::project_state::OpenProject;
 use super::super::site::{KnownProject, Site};
-use super::{Made, Missing, Page, Part, bits, find};
+use super::{Made, Missing, Page, bits, open};
 use crate::machines::claim;
 use crate::show::journal_cursor::Shown;
 use crate::show::records;
 
 pub(super) fn page(site: &Site, key: &str) -> Made {
-    let known = find(site, key)?;
-    let open = OpenProject::new(site, known.clone());
-    let open = open.map_err(|trouble| Missing(trouble.to_string()))?;
-    let context = open.context(None);
-    let (state, _) = claim::state(&context).map_err(|trouble| Missing(trouble.to_string()))?;
+    let (known, open) = open(site, key)?;
+    let (state, _) = claim::state(&open.context(None))?;
     let (claimed, memory) =
         verbs::claimed(&state).map_err(|refused| Missing(refused.to_string()))?;
     let seen = claimed.pr_number.and_then(|pr| last_seen(&known, pr));
-    Ok(Page {
-        title: format!("Issue #{}", claimed.issue_number),
-        needs: 0,
-        part: Part::Other,
-        body: html! {
+    Ok(Page::new(
+        format!("Issue #{}", claimed.issue_number),
+        html! {
             p.crumbs { (bits::project_link(key, &known.name())) }
             section #claim data-live aria-labelledby="claim-title" {
                 h2 #claim-title { "How far it is" }
@@ -53,7 +47,7 @@ pub(super) fn page(site: &Site, key: &str) -> Made {
                 }
             }
         },
-    })
+    ))
 }
 
 /// The pull request as the journal last has it.

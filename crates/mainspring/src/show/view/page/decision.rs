@@ -1,29 +1,21 @@
 //! One decision, and why it was made.
 
-use mainspring_kernel::journal::{Entry, Record};
-use mainspring_store::digest;
+use mainspring_kernel::journal::Record;
 use maud::{Markup, html};
 
-use super::super::super::why::{self, Because, Explanation};
 use super::super::route::to;
 use super::super::site::Site;
 use super::{Made, Missing, Page, Part, bits, find};
-use crate::show::journal_cursor::Shown;
+use crate::show::model::decision::{Because, Explained, Explanation, explain};
 use crate::show::records;
 
 pub(super) fn page(site: &Site, key: &str, seq: u64) -> Made {
     let project = find(site, key)?;
-    let all = records::all(&project.dir).map_err(|error| Missing(error.cause))?;
-    let record = all.into_iter().find_map(|shown| match shown {
-        Shown::Record(record) if record.seq == seq => Some(record),
-        Shown::Record(_) | Shown::Problem(_) => None,
-    });
-    let record = record.ok_or_else(|| {
+    let record = records::numbered(&project.dir, seq)?.ok_or_else(|| {
         Missing(format!(
             "The journal has no record #{seq}. Old records are deleted in time."
         ))
     })?;
-    let record = record.shareable(digest::REDUCER);
     let name = project.name();
     Ok(Page {
         title: format!("{name} #{seq}"),
@@ -48,12 +40,12 @@ fn at(key: &str, seq: u64) -> String {
 }
 
 fn explained(key: &str, record: &Record) -> Markup {
-    match &record.entry {
-        Entry::Verb { command, did, .. } => html! {
-            p.sentence { "Somebody ran " code { "mainspring " (bits::text(command)) } "." }
-            p { (bits::prose(did)) }
+    match explain(record) {
+        Explained::Decision(why) => why_page(key, &why),
+        Explained::Command(command, did) => html! {
+            p.sentence { "Somebody ran " code { (bits::text(&command)) } "." }
+            p { (bits::prose(&did)) }
         },
-        Entry::Turn { case, ruling } => why_page(key, &why::explain(record, case, ruling)),
     }
 }
 
@@ -61,7 +53,7 @@ fn why_page(key: &str, why: &Explanation) -> Markup {
     html! {
         p.sentence {
             span.event { (bits::text(&why.event)) } " "
-            span.outcome.(why.outcome) { (why.outcome) } " "
+            span.outcome.(why.outcome.word()) { (why.outcome.word()) } " "
             (bits::prose(&why.sentence))
         }
         @for because in &why.machines { (because_of(key, because)) }
@@ -76,19 +68,11 @@ fn why_page(key: &str, why: &Explanation) -> Markup {
 
 fn because_of(key: &str, because: &Because) -> Markup {
     let address = to("machine", &[("project", key), ("machine", because.machine)]);
-    let said = because.said.as_deref().unwrap_or_default();
-    let parts = [
-        ("saw", because.saw.as_str()),
-        ("because", because.when.as_str()),
-        ("so", because.did.as_str()),
-        ("said", said),
-        ("otherwise", because.otherwise.as_str()),
-    ];
     html! {
         section.because aria-label=(because.machine) {
             h2 { a href=(address) { (because.machine) } " " (bits::text(&because.from)) " → " (bits::text(&because.to)) " " span.rule { "rule " (bits::text(&because.rule)) } }
             dl {
-                @for (label, words) in parts.iter().filter(|(_, words)| !words.is_empty()) {
+                @for (label, words) in because.parts() {
                     dt { (label) } dd { (bits::prose(words)) }
                 }
             }

@@ -4,34 +4,27 @@ use mainspring_kernel::Name;
 use mainspring_kernel::machine::Arrow;
 use maud::{Markup, PreEscaped, html};
 
-use super::super::super::graph;
-use super::super::project_state::OpenProject;
 use super::super::route::Filter;
 use super::super::site::Site;
-use super::{Made, Missing, Page, Part, bits, find};
+use super::{Made, Page, bits, gone, open};
+use crate::show::graph::Graph;
+use crate::show::model::project::Look;
 
 pub(super) fn page(site: &Site, key: &str, name: Name) -> Made {
-    let known = find(site, key)?;
-    let history = site.history(&site.projects());
-    let journal = history.of(key);
-    let open = OpenProject::new(site, known.clone());
-    let open = open.map_err(|trouble| Missing(trouble.to_string()))?;
-    let state = open.look(journal);
-    let machine = state
-        .machines
-        .iter()
-        .find(|machine| machine.name == name.as_str());
+    let (known, open) = open(site, key)?;
+    let journals = site.journals(&site.projects());
+    let journal = journals.get(key).ok_or_else(gone)?;
+    let state = open.look(journal, None, Look::Whole);
+    let machine = state.machines.iter().find(|machine| machine.name == name);
     let here = machine.and_then(|machine| machine.state);
     let filter = Filter {
         project: Some(key.to_owned()),
         machine: Some(name),
         ..Filter::default()
     };
-    Ok(Page {
-        title: format!("{name} in {}", known.name()),
-        needs: 0,
-        part: Part::Other,
-        body: html! {
+    Ok(Page::new(
+        format!("{name} in {}", known.name()),
+        html! {
             p.crumbs { (bits::project_link(key, &known.name())) " · " a href=(filter.address()) { "its decisions" } }
             section #state data-live aria-label="State" {
                 @if let Some(machine) = machine {
@@ -41,11 +34,11 @@ pub(super) fn page(site: &Site, key: &str, name: Name) -> Made {
             }
             section #graph data-live aria-labelledby="table-title" {
                 h2 #table-title { "What it can do" }
-                div.scroll.graph tabindex="0" role="region" aria-label="Graph" { (PreEscaped(graph::drawing(name, here))) }
+                div.scroll.graph tabindex="0" role="region" aria-label="Graph" { (PreEscaped(Graph::of(name, here).svg())) }
                 (table(name, here))
             }
         },
-    })
+    ))
 }
 
 /// The arrows, by the state that they leave. What leaves the state at hand comes first.

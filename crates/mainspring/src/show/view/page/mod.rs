@@ -11,12 +11,15 @@ mod plan;
 mod project;
 mod timeline;
 
+use mainspring_store::Trouble;
 use maud::{DOCTYPE, Markup, html};
 
 use super::http::Status;
 use super::live;
 use super::route::Route;
 use super::site::{KnownProject, Site};
+use crate::error::CliError;
+use crate::show::model::project::OpenProject;
 
 /// One page, before the frame around it.
 struct Page {
@@ -42,6 +45,30 @@ struct Missing(String);
 
 type Made = Result<Page, Missing>;
 
+impl From<Trouble> for Missing {
+    fn from(trouble: Trouble) -> Self {
+        Self(trouble.to_string())
+    }
+}
+
+impl From<CliError> for Missing {
+    fn from(error: CliError) -> Self {
+        Self(error.cause)
+    }
+}
+
+impl Page {
+    /// A page that counts nothing and is in no part of the navigation.
+    fn new(title: impl Into<String>, body: Markup) -> Self {
+        Self {
+            title: title.into(),
+            needs: 0,
+            part: Part::Other,
+            body,
+        }
+    }
+}
+
 /// The page of a route, as HTML.
 pub(super) fn render(site: &Site, route: &Route) -> (Status, String) {
     // Taken before anything is read, so that a change in between shows at once.
@@ -58,12 +85,9 @@ pub(super) fn render(site: &Site, route: &Route) -> (Status, String) {
     match made {
         Ok(page) => (Status::Ok, frame(&page, &version)),
         Err(Missing(why)) => {
-            let page = Page {
-                title: "Nothing here".into(),
-                needs: 0,
-                part: Part::Other,
-                body: html! { p { (bits::text(&why)) } p { a href="./" { "Back to the overview" } } },
-            };
+            let body =
+                html! { p { (bits::text(&why)) } p { a href="./" { "Back to the overview" } } };
+            let page = Page::new("Nothing here", body);
             (Status::NotFound, frame(&page, &version))
         }
     }
@@ -112,6 +136,16 @@ fn frame(page: &Page, version: &str) -> String {
 fn find(site: &Site, key: &str) -> Result<KnownProject, Missing> {
     let mut projects = site.projects().into_iter();
     let project = projects.find(|project| project.key == key);
-    project
-        .ok_or_else(|| Missing("There is no such project: its folder or its state is gone.".into()))
+    project.ok_or_else(gone)
+}
+
+fn gone() -> Missing {
+    Missing("There is no such project: its folder or its state is gone.".into())
+}
+
+/// The project of this key, to look at.
+fn open(site: &Site, key: &str) -> Result<(KnownProject, OpenProject), Missing> {
+    let known = find(site, key)?;
+    let open = site.open(&known)?;
+    Ok((known, open))
 }

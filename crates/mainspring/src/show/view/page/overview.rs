@@ -1,38 +1,37 @@
 //! The first page: what needs the person, and what runs.
 
+use std::cmp::Reverse;
+use std::path::Path;
+
 use maud::{Markup, html};
 
-use super::super::history::{History, Row};
-use super::super::needs::{self, Need};
-use super::super::project_state::{OpenProject, ProjectState, SessionState};
 use super::super::route::to;
-use super::super::site::{KnownProject, Site};
+use super::super::site::{Journals, KnownProject, Site, newest_first};
 use super::{Page, Part, bits};
-use crate::people::sessions::Attendance;
+use crate::show::model::journal::Row;
+use crate::show::model::needs::{Need, count};
+use crate::show::model::project::{Look, ProjectState, SessionState};
 
 /// How many of the latest decisions it shows.
 const LATEST: usize = 12;
 
 pub(super) fn page(site: &Site) -> Page {
     let projects = site.projects();
-    let history = site.history(&projects);
+    let journals = site.journals(&projects);
     let mut states = Vec::new();
-    let mut needs = Vec::new();
     for known in &projects {
-        let Ok(open) = OpenProject::new(site, known.clone()) else {
-            continue;
-        };
-        let journal = history.of(&known.key);
-        let state = open.look(journal);
-        needs.extend(needs::of(&state, journal));
-        states.push(state);
+        if let (Ok(open), Some(journal)) = (site.open(known), journals.get(&known.key)) {
+            let last = journal.rows.last().map(|row| row.at);
+            states.push((Reverse(last), known, open.look(journal, None, Look::Whole)));
+        }
     }
-    needs.sort_by_key(|need| need.kind);
     // Where something happened last comes first.
-    states.sort_by_key(|state| {
-        let rows = history.of(&state.known.key).map(|journal| &journal.rows);
-        std::cmp::Reverse(rows.and_then(|rows| rows.last()).map(|row| row.at))
-    });
+    states.sort_by_key(|(last, ..)| *last);
+    let needs = states.iter();
+    let needs = needs.flat_map(|(_, known, state)| state.needs.iter().map(|need| (*known, need)));
+    let mut needs: Vec<(&KnownProject, &Need)> = needs.collect();
+    needs.sort_by_key(|(_, need)| need.kind);
+    let home = site.env.home();
     Page {
         title: "Overview".into(),
         needs: needs.len(),
@@ -44,11 +43,11 @@ pub(super) fn page(site: &Site) -> Page {
                 @if states.is_empty() {
                     p.empty { "Nothing has happened yet. " (bits::prose("`mainspring pulse 1` checks that the hooks work; `mainspring demo` shows what they do.")) }
                 }
-                @for state in &states { (project(state)) }
+                @for (_, known, state) in &states { (project(known, home.as_deref(), state)) }
             }
             section #latest data-live aria-labelledby="latest-title" {
                 h2 #latest-title { "Latest decisions" }
-                (bits::rows(&latest(&history, &projects)))
+                (bits::rows(&latest(&journals, &projects)))
                 p { a href="timeline" { "All decisions" } }
             }
         },
@@ -56,7 +55,7 @@ pub(super) fn page(site: &Site) -> Page {
 }
 
 fn latest<'a>(
-    history: &'a History,
+    journals: &'a Journals,
     projects: &'a [KnownProject],
 ) -> Vec<(&'a str, String, &'a Row)> {
     let name = |key: &str| {
@@ -64,50 +63,43 @@ fn latest<'a>(
         let project = projects.find(|project| project.key == key);
         project.map(KnownProject::name).unwrap_or_default()
     };
-    let rows = history.newest_first().into_iter().take(LATEST);
+    let rows = newest_first(journals).into_iter().take(LATEST);
     rows.map(|(key, row)| (key, name(key), row)).collect()
 }
 
-pub(super) fn needs_list(needs: &[Need]) -> Markup {
+pub(super) fn needs_list(needs: &[(&KnownProject, &Need)]) -> Markup {
     html! {
         section #needs data-live aria-labelledby="needs-title" .some[!needs.is_empty()] {
-            h2 #needs-title {
-                @match needs.len() {
-                    0 => "Nothing needs you",
-                    1 => "1 thing needs you",
-                    count => { (count) " things need you" }
-                }
-            }
+            h2 #needs-title { (count(needs.len())) }
             @if !needs.is_empty() {
                 ul.needs {
-                    @for need in needs { li { (one_need(need)) } }
+                    @for (known, need) in needs { li { (one_need(known, need)) } }
                 }
             }
         }
     }
 }
 
-fn one_need(need: &Need) -> Markup {
+fn one_need(known: &KnownProject, need: &Need) -> Markup {
     html! {
         span.kind { (need.kind.word()) }
         div {
             p.what { (bits::prose(&need.what)) }
             p.remedy {
-                (bits::project_link(&need.key, &need.project)) ": " (bits::prose(&need.remedy))
+                (bits::project_link(&known.key, &known.name())) ": " (bits::prose(&need.remedy))
                 @if let Some(seq) = need.seq {
                     " · "
-                    a href=(to("decision", &[("project", &need.key), ("seq", &seq.to_string())])) { "why" }
+                    a href=(to("decision", &[("project", &known.key), ("seq", &seq.to_string())])) { "why" }
                 }
             }
         }
     }
 }
 
-fn project(state: &ProjectState) -> Markup {
-    let known = &state.known;
+fn project(known: &KnownProject, home: Option<&Path>, state: &ProjectState) -> Markup {
     html! {
         article.project {
-            h3 { (bits::project_link(&known.key, &known.name())) " " span.path { (bits::text(&state.place)) } }
+            h3 { (bits::project_link(&known.key, &known.name())) " " span.path { (bits::text(&known.place(home))) } }
             (flags(state))
             (works(state))
             @if state.sessions.is_empty() { p.empty { "No session was heard of today." } }
@@ -123,7 +115,7 @@ pub(super) fn flags(state: &ProjectState) -> Markup {
             p.flags {
                 @if !state.trusted { span.flag { "not trusted" } }
                 @if state.observing { span.flag { "only observing" } }
-                @if let Some(stopped) = &state.stopped { span.flag.braked { (bits::text(stopped)) } }
+                @if let Some(stopped) = &state.stopped { span.flag.braked { (stopped.to_string()) } }
             }
         }
     }
@@ -134,7 +126,7 @@ pub(super) fn one_session(key: &str, session: &SessionState) -> Markup {
         p.head {
             (bits::session_link(&session.id))
             @match &session.live {
-                Some(live) => { " " span.live { "live" } " in " (bits::text(&live.host)) (attended(live.attendance)) },
+                Some(live) => { " " span.live { "live" } " in " (bits::text(&live.host)) (session.kind()) },
                 None => { " " span.gone { "not live" } },
             }
             @match &session.last {
@@ -145,14 +137,6 @@ pub(super) fn one_session(key: &str, session: &SessionState) -> Markup {
         @if !session.machines.is_empty() {
             ul.machines { @for machine in &session.machines { li { (bits::machine(key, machine)) } } }
         }
-    }
-}
-
-const fn attended(attendance: Attendance) -> &'static str {
-    match attendance {
-        Attendance::Attended => "",
-        Attendance::Headless => ", headless",
-        Attendance::Helper => ", started by an agent",
     }
 }
 
@@ -172,7 +156,7 @@ fn latest_of(last: &Row) -> Markup {
 }
 
 fn works(state: &ProjectState) -> Markup {
-    html! { @for work in &state.running { (bits::running(work)) } }
+    html! { @for work in &state.at_work { (bits::running(work)) } }
 }
 
 /// What runs now, as a section of its own.
@@ -180,7 +164,7 @@ pub(super) fn at_work(state: &ProjectState) -> Markup {
     html! {
         section #running data-live aria-labelledby="running-title" {
             h2 #running-title { "Running now" }
-            @if state.running.is_empty() { p.empty { "No program runs for a machine here." } }
+            @if state.at_work.is_empty() { p.empty { "No program runs for a machine here." } }
             (works(state))
         }
     }

@@ -4,27 +4,21 @@ use mainspring_kernel::machines::review::findings::{Entry, EntryState};
 use mainspring_kernel::machines::review::messages::dollars;
 use maud::{Markup, html};
 
-use super::super::project_state::OpenProject;
 use super::super::site::Site;
-use super::{Made, Missing, Page, Part, bits, chart, find};
+use super::{Made, Missing, Page, bits, chart, open};
 use crate::machines::review as plans;
 use crate::machines::review::commands::view::{self, Status};
 use crate::machines::review::history;
 
 pub(super) fn page(site: &Site, key: &str, plan: &str) -> Made {
-    let known = find(site, key)?;
-    let open = OpenProject::new(site, known.clone());
-    let open = open.map_err(|trouble| Missing(trouble.to_string()))?;
+    let (known, open) = open(site, key)?;
     let context = open.context(None);
-    let opened =
-        plans::open(&context, Some(plan)).map_err(|trouble| Missing(trouble.to_string()))?;
+    let opened = plans::open(&context, Some(plan))?;
     let opened = opened.ok_or_else(|| Missing(format!("There is no plan {plan} here.")))?;
-    let status = view::look(&context, &opened).map_err(|error| Missing(error.cause))?;
-    Ok(Page {
-        title: format!("Plan {}", status.plan),
-        needs: 0,
-        part: Part::Other,
-        body: html! {
+    let status = view::look(&context, &opened)?;
+    Ok(Page::new(
+        format!("Plan {}", status.plan),
+        html! {
             p.crumbs { (bits::project_link(key, &known.name())) }
             section #plan data-live aria-labelledby="plan-title" {
                 h2 #plan-title { "Where it stands" }
@@ -41,7 +35,7 @@ pub(super) fn page(site: &Site, key: &str, plan: &str) -> Made {
                 @else { (chart::reviews(&status.reviews)) (table(&status)) }
             }
         },
-    })
+    ))
 }
 
 fn facts(status: &Status) -> Markup {

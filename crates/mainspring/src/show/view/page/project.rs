@@ -1,15 +1,15 @@
 //! One project: its machines, its sessions, its plans, and the two buttons.
 
+use mainspring_kernel::Name;
 use maud::{Markup, html};
 
-use super::super::super::status::Machine;
-use super::super::history::Row;
-use super::super::needs;
-use super::super::project_state::{OpenProject, ProjectState};
 use super::super::route::{Filter, to};
 use super::super::site::Site;
-use super::{Made, Missing, Page, Part, bits, find, overview};
+use super::{Made, Page, Part, bits, gone, open, overview};
 use crate::machines::review::directory::{self, PLANS};
+use crate::show::model::journal::Row;
+use crate::show::model::machine::MachineState;
+use crate::show::model::project::{Look, ProjectState};
 
 /// How many of the latest decisions it shows.
 const LATEST: usize = 12;
@@ -22,38 +22,32 @@ const SPANS: [(&str, &str); 4] = [
 ];
 
 pub(super) fn page(site: &Site, key: &str) -> Made {
-    let known = find(site, key)?;
-    let history = site.history(&site.projects());
-    let journal = history.of(key);
-    let open = OpenProject::new(site, known.clone());
-    let open = open.map_err(|trouble| Missing(trouble.to_string()))?;
+    let (known, open) = open(site, key)?;
+    let journals = site.journals(&site.projects());
+    let journal = journals.get(key).ok_or_else(gone)?;
     let plans = directory::all(&open.project.file(PLANS)).unwrap_or_default();
     let plans: Vec<String> = plans.into_iter().map(|plan| plan.id).collect();
-    let state = open.look(journal);
-    let needs = needs::of(&state, journal);
+    let state = open.look(journal, None, Look::Whole);
     let filter = Filter {
         project: Some(key.to_owned()),
         ..Filter::default()
     };
-    let rows = journal.map_or(&[][..], |journal| &journal.rows);
     let name = known.name();
-    let latest: Vec<(&str, &str, &Row)> = rows
-        .iter()
-        .rev()
-        .take(LATEST)
-        .map(|row| (key, name.as_str(), row))
-        .collect();
+    let latest = journal.rows.iter().rev().take(LATEST);
+    let latest: Vec<(&str, &str, &Row)> = latest.map(|row| (key, name.as_str(), row)).collect();
     let allowed = site.may("pause").is_ok();
     Ok(Page {
-        needs: needs.len(),
+        needs: state.needs.len(),
         part: Part::Other,
         body: html! {
-            p.crumbs { span.path { (bits::text(&state.place)) } }
-            @if !needs.is_empty() { (overview::needs_list(&needs)) }
-            (brake(&state, allowed))
+            p.crumbs { span.path { (bits::text(&known.place(open.env.home().as_deref()))) } }
+            @if !state.needs.is_empty() {
+                (overview::needs_list(&state.needs.iter().map(|need| (&known, need)).collect::<Vec<_>>()))
+            }
+            (brake(key, &state, allowed))
             section #machines data-live aria-labelledby="machines-title" {
                 h2 #machines-title { "Machines" }
-                ul.machines { @for machine in &state.machines { li { (one_machine(&state, machine, allowed)) } } }
+                ul.machines { @for machine in &state.machines { li { (one_machine(key, &state, machine, allowed)) } } }
                 (links(key, &plans, &state))
             }
             (overview::at_work(&state))
@@ -73,7 +67,7 @@ pub(super) fn page(site: &Site, key: &str) -> Made {
 }
 
 fn links(key: &str, plans: &[String], state: &ProjectState) -> Markup {
-    let claims = |machine: &&Machine| machine.name == "claim" && machine.state.is_some();
+    let claims = |machine: &&MachineState| machine.name == Name::Claim && machine.state.is_some();
     let claimed = state.machines.iter().any(|machine| claims(&machine));
     html! {
         @if claimed || !plans.is_empty() {
@@ -87,8 +81,7 @@ fn links(key: &str, plans: &[String], state: &ProjectState) -> Markup {
     }
 }
 
-fn one_machine(state: &ProjectState, machine: &Machine, allowed: bool) -> Markup {
-    let key = &state.known.key;
+fn one_machine(key: &str, state: &ProjectState, machine: &MachineState, allowed: bool) -> Markup {
     html! {
         div.line {
             p {
@@ -100,26 +93,26 @@ fn one_machine(state: &ProjectState, machine: &Machine, allowed: bool) -> Markup
                 (button(key, Some(machine), machine.suspended.is_some(), allowed))
             }
         }
-        @for next in machine.next.iter().filter(|next| machine.suspended.is_none() && next.matters()) {
+        @if let Some(next) = machine.next() {
             p.next { "at a stop now: " (bits::prose(&next.when)) " → " (bits::prose(&next.does)) }
         }
     }
 }
 
 /// The brake on everything here.
-fn brake(state: &ProjectState, allowed: bool) -> Markup {
+fn brake(key: &str, state: &ProjectState, allowed: bool) -> Markup {
     html! {
         section #brake data-live aria-label="Pause or resume this project" {
             (overview::flags(state))
-            (button(&state.known.key, None, state.stopped.is_some(), allowed))
+            (button(key, None, state.stopped.is_some(), allowed))
             @if !allowed { p.hint { "An agent started this page, so its buttons do nothing." } }
         }
     }
 }
 
-fn button(key: &str, machine: Option<&Machine>, braked: bool, allowed: bool) -> Markup {
-    let name = machine.map_or("", |machine| machine.name);
-    let what = machine.map_or("this project", |machine| machine.name);
+fn button(key: &str, machine: Option<&MachineState>, braked: bool, allowed: bool) -> Markup {
+    let name = machine.map_or("", |machine| machine.name.as_str());
+    let what = machine.map_or("this project", |machine| machine.name.as_str());
     let id = |verb: &str| format!("{verb}-{name}");
     html! {
         @if braked {

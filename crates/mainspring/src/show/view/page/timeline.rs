@@ -1,38 +1,20 @@
 //! All decisions, newest first, with a filter.
 
-use mainspring_kernel::Name;
+use mainspring_kernel::{Kind, Name};
 use maud::{Markup, html};
 
-use super::super::history::Row;
 use super::super::route::Filter;
-use super::super::site::{KnownProject, Site};
+use super::super::site::{KnownProject, Site, newest_first};
 use super::{Page, Part, bits};
+use crate::show::model::journal::Row;
+use crate::show::records::{COMMAND, Ending};
 
 /// How many rows one page has.
 const ROWS: usize = 100;
-const EVENTS: [&str; 8] = [
-    "stop",
-    "prompt",
-    "session_start",
-    "session_end",
-    "before_tool",
-    "after_tool",
-    "idle",
-    "command",
-];
-const OUTCOMES: [&str; 7] = [
-    "held",
-    "passed",
-    "told",
-    "started",
-    "capped",
-    "same answer",
-    "observed",
-];
 
 pub(super) fn page(site: &Site, filter: &Filter) -> Page {
     let projects = site.projects();
-    let history = site.history(&projects);
+    let journals = site.journals(&projects);
     let named: Vec<(&str, String)> = projects
         .iter()
         .map(|project| (project.key.as_str(), project.name()))
@@ -41,8 +23,7 @@ pub(super) fn page(site: &Site, filter: &Filter) -> Page {
         let found = named.iter().find(|(known, _)| *known == key);
         found.map_or("", |(_, name)| name.as_str())
     };
-    let taken: Vec<(&str, &str, &Row)> = history
-        .newest_first()
+    let taken: Vec<(&str, &str, &Row)> = newest_first(&journals)
         .into_iter()
         .filter(|(key, row)| takes(filter, key, row))
         .map(|(key, row)| (key, name(key), row))
@@ -66,19 +47,14 @@ pub(super) fn page(site: &Site, filter: &Filter) -> Page {
 
 fn takes(filter: &Filter, key: &str, row: &Row) -> bool {
     let project = filter.project.as_deref().is_none_or(|wanted| wanted == key);
-    let machine = filter
-        .machine
-        .is_none_or(|name| row.steps.iter().any(|step| step.machine == name));
-    let session = filter.session.as_deref().is_none_or(|wanted| {
-        let session = row.session.as_ref();
-        session.is_some_and(|id| id.as_str().starts_with(wanted))
-    });
+    let machine = filter.machine.is_none_or(|name| row.is_about(name));
+    let session = filter.session.as_deref().is_none_or(|id| row.is_of(id));
     let event = filter
         .event
         .as_deref()
         .is_none_or(|event| event == row.event);
     let outcome = filter.outcome.as_deref();
-    let outcome = outcome.is_none_or(|outcome| outcome == row.outcome);
+    let outcome = outcome.is_none_or(|word| row.ending.is_some_and(|ending| ending.word() == word));
     project && machine && session && event && outcome && has_text(filter, row)
 }
 
@@ -127,13 +103,19 @@ fn form(filter: &Filter, projects: &[KnownProject]) -> Markup {
         .map(|project| (project.key.as_str(), project.name()))
         .collect();
     let names = names.iter().map(|(key, name)| (*key, name.as_str()));
-    let same = |word: &'static &'static str| (*word, *word);
+    let events = Kind::NAMES
+        .iter()
+        .chain([&COMMAND])
+        .map(|word| (*word, *word));
+    let outcomes = Ending::COMMON
+        .iter()
+        .map(|ending| (ending.word(), ending.word()));
     html! {
         form.filter action="timeline" method="get" role="search" aria-label="Filter the decisions" {
             (select("project", "Project", filter.project.as_deref(), names))
             (select("machine", "Machine", filter.machine.map(Name::as_str), machines))
-            (select("event", "Event", filter.event.as_deref(), EVENTS.iter().map(same)))
-            (select("outcome", "Outcome", filter.outcome.as_deref(), OUTCOMES.iter().map(same)))
+            (select("event", "Event", filter.event.as_deref(), events))
+            (select("outcome", "Outcome", filter.outcome.as_deref(), outcomes))
             label { "Session" input name="session" type="search" value=[filter.session.as_deref()] placeholder="id, or its beginning"; }
             label { "Text" input name="text" type="search" value=[filter.text.as_deref()] placeholder="rule, state or note"; }
             button { "Filter" }
@@ -162,11 +144,12 @@ fn select<'a>(
 
 #[cfg(test)]
 mod tests {
+    use mainspring_kernel::deliberate::Outcome;
     use mainspring_kernel::{Millis, SessionId};
 
-    use super::super::super::history::Step;
     use super::super::super::route::Route;
     use super::*;
+    use crate::show::model::journal::Step;
 
     fn row() -> Row {
         Row {
@@ -174,7 +157,7 @@ mod tests {
             at: Millis(0),
             session: SessionId::parse("abcdef"),
             event: "stop".into(),
-            outcome: "held",
+            ending: Some(Ending::Settled(Outcome::Held)),
             steps: vec![Step {
                 machine: Name::Loop,
                 rule: "iterate".into(),
