@@ -49,7 +49,7 @@ pub(crate) struct Installation {
     /// How many units of the host's are a second.
     pub(crate) units: u64,
     /// What a settings file says about us.
-    pub(crate) look: fn(&HostSpec, &str) -> Result<Found, String>,
+    pub(crate) look: fn(&HostSpec, &str) -> Result<OurPart, String>,
     /// The text with what is wished for. Entries that are as wanted stay untouched.
     pub(crate) register: fn(&HostSpec, &str, &Wish<'_>) -> Result<String, String>,
     /// The text with the drop-in for this script registered as its document says. A drop-in
@@ -208,7 +208,7 @@ pub(crate) enum Purpose {
 
 /// What a settings file says about us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct OurPart {
     /// Without the guard.
     pub(crate) handlers: Vec<Handler>,
     /// Our hook before every tool.
@@ -285,7 +285,7 @@ impl HostSpec {
     }
 
     /// What a settings file says about us.
-    pub(crate) fn look(&self, text: &str) -> Result<Found, String> {
+    pub(crate) fn look(&self, text: &str) -> Result<OurPart, String> {
         (self.installation.look)(self, text)
     }
 
@@ -301,7 +301,7 @@ pub(crate) struct Settings {
     pub(crate) path: PathBuf,
     /// `None` if the file does not exist yet.
     pub(crate) text: Option<String>,
-    pub(crate) found: Found,
+    pub(crate) found: OurPart,
 }
 
 impl Settings {

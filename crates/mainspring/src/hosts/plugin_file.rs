@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::answers::{Answers, ContextIn, ObjectBy, OrdersBy};
 use super::call::{self, Caller};
-use super::install::{Calls, Found, Handler, Installation, SettingsFiles, Shape, Wish};
+use super::install::{Calls, Handler, Installation, OurPart, SettingsFiles, Shape, Wish};
 use super::reading::{self, Means, Reading, Subagents};
 use super::{HostSpec, hooks_file};
 
@@ -55,11 +55,11 @@ const LINE: &str = "const LINE = ";
 /// The words that the first line of every plugin of ours has.
 const OURS: &str = "Mainspring's plugin for ";
 
-fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
+fn look(host: &HostSpec, text: &str) -> Result<OurPart, String> {
     if text.trim().is_empty() {
-        return Ok(Found {
+        return Ok(OurPart {
             empty: true,
-            ..Found::default()
+            ..OurPart::default()
         });
     }
     let first = text.lines().next().unwrap_or_default();
@@ -70,10 +70,10 @@ fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
     let line: Option<String> = line.and_then(|line| serde_json::from_str(line.trim()).ok());
     let line = line.ok_or("it does not say how Mainspring is called")?;
     let handlers = handlers(host, &line);
-    Ok(Found {
+    Ok(OurPart {
         stop_timeout: handlers.iter().filter_map(|one| one.timeout).max(),
         handlers,
-        ..Found::default()
+        ..OurPart::default()
     })
 }
 

@@ -13,7 +13,7 @@ use crate::hosts::hooks_file::handlers::{
 };
 use crate::hosts::hooks_file::{self, GUARD_TIMEOUT, put_in, take_out};
 use crate::hosts::install::{
-    Calls, Found, Handler, Hooks, Installation, Plugin, Purpose, Script, SettingsFiles, Trial,
+    Calls, Handler, Hooks, Installation, OurPart, Plugin, Purpose, Script, SettingsFiles, Trial,
     Variable, Wish,
 };
 use crate::hosts::jsonc;
@@ -65,7 +65,7 @@ pub(super) const INSTALLATION: Installation = Installation {
     ..hooks_file::installation("", "")
 };
 
-fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
+fn look(host: &HostSpec, text: &str) -> Result<OurPart, String> {
     let root = jsonc::read(text)?;
     let variables = root.get("env").and_then(Value::as_object);
     let variables: BTreeMap<String, String> = variables
@@ -78,7 +78,7 @@ fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
     let plugin = plugins.find(|(name, _)| name.starts_with("mainspring@"));
     let mut scripts: Vec<Script> = all_handlers(&root).filter_map(public_script).collect();
     scripts.dedup();
-    Ok(Found {
+    Ok(OurPart {
         variables,
         scripts,
         plugin: plugin.map(|(_, on)| on.as_bool() != Some(false)),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use self::handlers::{handler, handlers, handlers_of_drop_ins, is_drop_in, is_ours, without_guard};
 use super::call::Caller;
 use super::install::{
-    Calls, Found, Handler, Hooks, Installation, SettingsFiles, Shape, Trial, Wish,
+    Calls, Handler, Hooks, Installation, OurPart, SettingsFiles, Shape, Trial, Wish,
 };
 use super::reading::Means;
 use super::{HostSpec, jsonc};
@@ -113,12 +113,12 @@ fn in_seconds(host: &HostSpec, mut handler: Handler) -> Handler {
     handler
 }
 
-pub(super) fn look(host: &HostSpec, text: &str) -> Result<Found, String> {
+pub(super) fn look(host: &HostSpec, text: &str) -> Result<OurPart, String> {
     Ok(found(host, &jsonc::read(text)?))
 }
 
 /// What every such file may say about us.
-pub(super) fn found(host: &HostSpec, root: &Map<String, Value>) -> Found {
+pub(super) fn found(host: &HostSpec, root: &Map<String, Value>) -> OurPart {
     let in_seconds = |one: Handler| in_seconds(host, one);
     let (ours, guard) = without_guard(root, host.reading.name_of(Means::BeforeTool));
     let handlers: Vec<Handler> = ours.into_iter().map(in_seconds).collect();
@@ -128,14 +128,14 @@ pub(super) fn found(host: &HostSpec, root: &Map<String, Value>) -> Found {
     let all = handlers.iter().chain(&drop_ins);
     let at_stop = all.filter(|one| one.event == stop && one.calls != Calls::Watch);
     let off = root.get(HOOKS_OFF).and_then(Value::as_bool) == Some(true);
-    Found {
+    OurPart {
         stop_timeout: at_stop.filter_map(|one| one.timeout).min(),
         handlers,
         guard: guard.map(in_seconds),
         drop_ins,
         hooks_off: off.then_some(HOOKS_OFF),
         empty: is_empty(root),
-        ..Found::default()
+        ..OurPart::default()
     }
 }
 

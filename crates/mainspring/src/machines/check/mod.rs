@@ -26,8 +26,8 @@ use mainspring_store::{Trouble, path_text};
 use self::key::TakenKey;
 pub(crate) use self::proving_place::ProvingTree;
 use self::proving_place::sweep;
+use self::receipt::CheckEntry;
 pub(crate) use self::receipt::CheckReceipt;
-use self::receipt::Entry;
 use self::run::Runner;
 pub(crate) use self::stored::Stored;
 use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
@@ -270,7 +270,7 @@ fn look(
     let (stored, _) = json_state::load::<Stored>(context, Name::Check).map_err(fault)?;
     let results = stored.unwrap_or_default().results;
     let entries = wanted.iter().zip(&taken).map(|(check, taken)| {
-        Entry::looked(&check.name, taken, green(&results, &check.name, taken))
+        CheckEntry::looked(&check.name, taken, green(&results, &check.name, taken))
     });
     handed_on.checks = Some(CheckReceipt::of(entries.collect()));
     let mut looked = Vec::new();
@@ -389,7 +389,7 @@ pub(crate) fn receipt_of(
 ) -> CheckReceipt {
     let each = checks.definitions.iter().zip(taken);
     let entries = each.map(|(check, taken)| {
-        Entry::looked(&check.name, taken, green(results, &check.name, taken))
+        CheckEntry::looked(&check.name, taken, green(results, &check.name, taken))
     });
     CheckReceipt::of(entries.collect())
 }

@@ -27,11 +27,11 @@ pub(crate) struct CheckReceipt {
     /// The version of Mainspring, and the system that the checks ran on.
     pub(crate) mainspring: String,
     pub(crate) system: String,
-    pub(crate) checks: Vec<Entry>,
+    pub(crate) checks: Vec<CheckEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct CheckEntry {
     pub(crate) name: String,
     /// How it ended, or [`NOT_RUN`]. A receipt may come from another version.
     pub(crate) result: String,
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     pub(crate) took: u64,
 }
 
-impl Entry {
+impl CheckEntry {
     pub(crate) fn passed(&self) -> bool {
         self.result == EndedAs::Pass.as_str()
     }
@@ -62,7 +62,7 @@ impl Entry {
 }
 
 impl CheckReceipt {
-    pub(crate) fn of(checks: Vec<Entry>) -> Self {
+    pub(crate) fn of(checks: Vec<CheckEntry>) -> Self {
         Self {
             v: FORMAT,
             commit: None,
@@ -110,7 +110,7 @@ impl CheckReceipt {
                 _ => (took.as_str(), at.as_str()),
             };
             let tree = messages::short(&mainspring_kernel::Digest(entry.parts.inputs.clone()));
-            let Entry { name, result, .. } = entry;
+            let CheckEntry { name, result, .. } = entry;
             out += &format!("| {name} | {result} | `{tree}` | {took} | {at} |\n");
         }
         // A comment ends at the first bracket, so none may be in it.
@@ -192,7 +192,7 @@ mod tests {
 
     fn receipt() -> CheckReceipt {
         let part = |text: &str| text.to_owned();
-        CheckReceipt::of(vec![Entry {
+        CheckReceipt::of(vec![CheckEntry {
             name: "tests".into(),
             result: "pass".into(),
             key: "k".into(),

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::hosts::HostSpec;
 use crate::hosts::call::Caller;
 use crate::hosts::install::{
-    self, Found, Handler, Hooks, PluginState, Purpose, Scope, Script, Settings, StatusLine, Wish,
+    self, Handler, Hooks, OurPart, PluginState, Purpose, Scope, Script, Settings, StatusLine, Wish,
 };
 use crate::limits;
 use crate::project::Project;
@@ -193,7 +193,7 @@ impl Target {
         out
     }
 
-    pub(super) fn after_found(&self) -> Result<Found> {
+    pub(super) fn after_found(&self) -> Result<OurPart> {
         self.host.look(&self.after).map_err(CliError::new)
     }
 

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::limits;
 use crate::machines::check::key::{Parts, TakenKey};
-use crate::machines::check::receipt::Entry;
+use crate::machines::check::receipt::CheckEntry;
 use crate::machines::check::{CheckReceipt, ProvingTree};
 use crate::machines::tree::Tree;
 use crate::people::trust::TrustedChecks;
@@ -70,7 +70,7 @@ enum Standing {
 }
 
 impl Compared {
-    fn of(entry: &Entry, taken: Option<&TakenKey>) -> Self {
+    fn of(entry: &CheckEntry, taken: Option<&TakenKey>) -> Self {
         Self {
             name: entry.name.clone(),
             result: entry.result.clone(),
