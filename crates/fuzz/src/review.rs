@@ -1,6 +1,6 @@
 //! A plan's `state.json`, and the output of a reviewer.
 
-use mainspring_kernel::machines::review::{Record, Verdict};
+use mainspring_kernel::machines::review::{Lack, Verdict};
 use serde_json::Value;
 
 use crate::json;
@@ -21,15 +21,15 @@ const OURS: [&str; 8] = [
 /// Only output in the schema is a verdict.
 pub(crate) fn run(bytes: &[u8]) {
     match plan::read(Some(bytes)) {
-        (Record::Missing, _) => panic!("a file that is there is missing"),
-        (Record::Unreadable(problem), warnings) => {
+        (Err(Lack::Missing), _) => panic!("a file that is there is missing"),
+        (Err(Lack::Unreadable(problem)), warnings) => {
             assert!(problem.contains("state.json"), "{problem}");
             assert_eq!(warnings, [problem], "a refusal is heard once");
         }
-        (Record::Fields(fields), _) => {
+        (Ok(fields), _) => {
             let written = plan::write(Some(bytes), &fields);
             let again = plan::read(Some(written.as_bytes()));
-            assert_eq!(again.0, Record::Fields(fields.clone()));
+            assert_eq!(again.0, Ok(fields.clone()));
             assert_eq!(plan::write(Some(written.as_bytes()), &fields), written);
             if let Ok(text) = std::str::from_utf8(bytes) {
                 json::strangers_stay(text, &written, &OURS);

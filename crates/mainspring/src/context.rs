@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use mainspring_kernel::block_ledger::Mark;
 use mainspring_kernel::deliberate::Trust;
-use mainspring_kernel::event::{Chain, Kind, Speaker};
+use mainspring_kernel::event::{Chain, Event, Kind, Speaker};
+use mainspring_kernel::machines::MachineInput;
 use mainspring_kernel::verbs::Actor;
 use mainspring_kernel::{Millis, Name, Orders, SessionId};
 use mainspring_platform::path;
@@ -27,6 +28,9 @@ use crate::project::{Contents, Project};
 use crate::store::{ProjectStore, installs};
 use crate::transcript::{self, LastBlock, Shows, Tail, Transcript, expand_home};
 
+/// How a drop-in translates what its machine gets.
+pub(crate) type Adapt = fn(&Event, &mut MachineInput);
+
 /// Who asks, and with which event.
 #[derive(Debug, Clone)]
 pub(crate) enum Caller<'a> {
@@ -34,7 +38,12 @@ pub(crate) enum Caller<'a> {
     Host(&'a Payload),
     /// The drop-in for this machine received it. Only this machine gets it, and whoever registered
     /// the drop-in switched the machine on.
-    DropIn { machine: Name, payload: &'a Payload },
+    DropIn {
+        machine: Name,
+        payload: &'a Payload,
+        /// How the drop-in translates what its machine gets, if it does.
+        adapt: Option<Adapt>,
+    },
     /// Somebody typed a command, which may make an event of its own.
     Command {
         event: Option<&'a Payload>,
@@ -133,6 +142,14 @@ impl<'a> EventContext<'a> {
     /// The event; `None` for a view, and for a command that makes none.
     pub(crate) fn payload(&self) -> Option<&'a Payload> {
         self.caller.payload()
+    }
+
+    /// How a drop-in translates what its machine gets.
+    pub(crate) const fn adapts(&self) -> Option<Adapt> {
+        match self.caller {
+            Caller::DropIn { adapt, .. } => adapt,
+            _ => None,
+        }
     }
 
     /// Did the drop-in for this machine receive the event?

@@ -283,7 +283,15 @@ fn decide_by(
         Asked::All => (Caller::Host(payload), Name::ALL),
         Asked::DropIn(asked) => {
             let machine = *asked;
-            (Caller::DropIn { machine, payload }, slice::from_ref(asked))
+            let adapt = None;
+            (
+                Caller::DropIn {
+                    machine,
+                    payload,
+                    adapt,
+                },
+                slice::from_ref(asked),
+            )
         }
     };
     let context = EventContext::new(env, (project, store), caller);

@@ -11,7 +11,7 @@ use mainspring_kernel::machines::claim::pull::{
     Check, CheckState, Extent, Need, Outlook, Pull, PullState, Review,
 };
 use mainspring_kernel::machines::claim::text as claim_text;
-use mainspring_kernel::machines::review::{Kind, Request, Verdict};
+use mainspring_kernel::machines::review::{Kind, Progress, Request, Verdict};
 use mainspring_kernel::machines::tasks::text as task_text;
 use mainspring_store::Trouble;
 use serde_json::{Value, json};
@@ -274,7 +274,7 @@ fn request(plan: &str) -> Request {
         iteration: 1,
         model: "opus".into(),
         tasks: Vec::new(),
-        progress: None,
+        progress: Progress::default(),
         ledger: None,
         not_before: Millis(0),
         resumes: Vec::new(),

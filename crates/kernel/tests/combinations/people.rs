@@ -11,8 +11,7 @@ use mainspring_kernel::machines::looping::{
 use mainspring_kernel::machines::review::cycle::{Cycle, CycleKey};
 use mainspring_kernel::machines::review::table::Tasks as TaskTable;
 use mainspring_kernel::machines::review::{
-    self, AnswerFile, Door, Fields, Kind as ReviewKind, Memory, OnFailure, Phase, Plan, Record,
-    Settings,
+    self, AnswerFile, Asker, Fields, Kind as ReviewKind, Memory, OnFailure, Phase, Plan, Settings,
 };
 use mainspring_kernel::machines::tasks::check::{Item, List};
 use mainspring_kernel::machines::tasks::draft::Status;
@@ -188,7 +187,7 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
         waits: false,
-        door: Door::Hook,
+        door: mainspring_kernel::Door::Hook,
         worktree: None,
     }
 }
@@ -227,7 +226,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
     };
     let plan = Plan {
         id: "demo".into(),
-        record: Record::Fields(fields),
+        fields,
         memory: Memory {
             owner: Some(session()),
             cycle: match price {
@@ -251,12 +250,9 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
         _ => vec![],
     };
     let facts = review::Facts {
-        tells_progress: true,
-        counting: review::Counting::Cycles,
+        asker: Asker::Session(OtherSessions::Alone),
         unrecorded: false,
         replies: Vec::new(),
-        door: Door::Hook,
-        company: OtherSessions::Alone,
         violations,
         warnings: vec![],
         tasks: TaskTable::default(),
@@ -267,7 +263,7 @@ fn review(stand: Stand, price: Price) -> (Plan, review::Facts) {
             on_failure: OnFailure::Approve,
             max_cost: None,
             deadline: Millis::seconds(600),
-            streak: review::StreakRule::Subject,
+            findings: true,
         },
     };
     (plan, facts)

@@ -10,7 +10,7 @@ use mainspring_kernel::machines::claim::work::{
     CardMove, Effect, Fault, How, Outcome as ClaimOutcome,
 };
 use mainspring_kernel::machines::looping::{self, Ending, Past};
-use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Record, Verdict};
+use mainspring_kernel::machines::review::{self, Failure, Finding, Phase, Verdict};
 use mainspring_kernel::machines::{Finished, Pending, Returned, Transition, claim, gate};
 use mainspring_kernel::reduce::Reducer;
 use mainspring_kernel::{
@@ -286,9 +286,9 @@ impl World {
                 MachineInput::Review(input) if told => {
                     input.facts.violations.clear();
                     if let review::State::Plan(plan) = &mut input.state
-                        && let Record::Fields(fields) = &mut plan.record
-                        && let Some(kind) = fields.unanswered()
+                        && let Some(kind) = plan.fields.unanswered()
                     {
+                        let fields = &mut plan.fields;
                         // The findings are answered; the next two reviews will be clean.
                         fields.phase = Some(Phase::PostReview(kind));
                         fields.next_phase = Some(Phase::Review(kind));
@@ -322,13 +322,10 @@ impl World {
             Some(MachineInput::Loop(input)) => {
                 input.state == looping::State::Idle(Past::Done(Ending::Complete))
             }
-            Some(MachineInput::Review(input)) => match &input.state {
-                review::State::Plan(plan) => match &plan.record {
-                    Record::Fields(fields) => fields.next_phase == Some(Phase::CreateTasks),
-                    Record::Missing | Record::Unreadable(_) => false,
-                },
-                review::State::Nothing => false,
-            },
+            Some(MachineInput::Review(input)) => input
+                .state
+                .plan()
+                .is_some_and(|plan| plan.fields.next_phase == Some(Phase::CreateTasks)),
             Some(MachineInput::Claim(input)) => matches!(
                 &input.state,
                 claim::State::Claimed { claim, .. } if claim.phase == ClaimPhase::PrCreated
@@ -345,13 +342,10 @@ impl World {
             Some(MachineInput::Loop(input)) => {
                 matches!(input.state, looping::State::Completing { .. })
             }
-            Some(MachineInput::Review(input)) => match &input.state {
-                review::State::Plan(plan) => match &plan.record {
-                    Record::Fields(fields) => fields.consecutive_clean == 2,
-                    Record::Missing | Record::Unreadable(_) => false,
-                },
-                review::State::Nothing => false,
-            },
+            Some(MachineInput::Review(input)) => input
+                .state
+                .plan()
+                .is_some_and(|plan| plan.fields.consecutive_clean == 2),
             Some(
                 MachineInput::Check(_)
                 | MachineInput::Claim(_)

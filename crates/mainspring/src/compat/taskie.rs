@@ -7,8 +7,19 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use mainspring_kernel::event::{Background, Chain, Kind};
-use mainspring_kernel::{Answer, Decision, Name};
+use mainspring_kernel::decision::Voice;
+use mainspring_kernel::deliberate::Ruling;
+use mainspring_kernel::effect::EffectStatus;
+use mainspring_kernel::event::{Background, Chain, Event, Kind};
+use mainspring_kernel::journal::Entry;
+use mainspring_kernel::machines::review::cycle::{CLEAN_ENOUGH, Cycle};
+use mainspring_kernel::machines::review::table::{Row, Status};
+use mainspring_kernel::machines::review::{
+    Asker, Failure, Finding, Kind as ReviewKind, Request, Review, State, Upshot, Verdict, messages,
+    structure,
+};
+use mainspring_kernel::machines::{InputOf, MachineInput};
+use mainspring_kernel::{Answer, Decision, Name, Note};
 use mainspring_platform::path;
 use serde_json::Value;
 
@@ -17,7 +28,7 @@ use mainspring_store::ShownPath as _;
 
 use crate::context::{Caller, EventContext};
 use crate::env::Environment;
-use crate::hook::drive::drive;
+use crate::hook::drive::drive_for_drop_in;
 use crate::hook::forged;
 use crate::hook::input::Input;
 use crate::hosts::text::clean;
@@ -28,11 +39,6 @@ use crate::store::{ProjectStore, StateDir};
 
 /// Input that it cannot use. The script lets the agent stop all the same.
 const UNUSABLE: u8 = 2;
-/// How the notes end that warn of nothing.
-const GOOD_NEWS: [&str; 2] = [
-    "structure validated successfully",
-    "when you continue the plan",
-];
 
 pub(super) fn run(env: &Environment, _: &[OsString], input: Input) -> Reply {
     let (payload, chain) = match read(env, input) {
@@ -98,72 +104,230 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
         root,
     };
     let store = ProjectStore::new(state, &project.root);
-    let machine = Name::Review;
     let payload = &payload;
-    let context = EventContext::new(env, (project, store), Caller::DropIn { machine, payload });
+    let caller = Caller::DropIn {
+        machine: Name::Review,
+        payload,
+        adapt: Some(adapt),
+    };
+    let context = EventContext::new(env, (project, store), caller);
     match machines::applies(Name::Review, &context) {
         Ok(false) => quiet(),
-        Ok(true) => encode(&drive(&context, payload, &[Name::Review]).without_optional_notes()),
+        Ok(true) => {
+            let (answer, entry) = drive_for_drop_in(&context, payload, Name::Review);
+            let stop = entry.as_ref().and_then(Stop::of);
+            reply(&answer.without_optional_notes(), stop.as_ref())
+        }
         Err(trouble) => encode(&Answer::fault(&payload.event.kind, trouble.to_string())),
     }
 }
 
-fn encode(answer: &Answer) -> Reply {
-    let notes: Vec<String> = answer
-        .notes
-        .iter()
-        .map(|note| worded(&clean(&note.text)))
-        .collect();
-    let held = match &answer.decision {
-        Decision::Stop { hold } if !hold.is_empty() => Some(clean(&hold.text()).into_owned()),
-        _ => None,
+/// What the machine gets: the counts are the file's, reviewers give a verdict alone, and a review
+/// that failed is tried anew in each turn.
+fn adapt(event: &Event, input: &mut MachineInput) {
+    let MachineInput::Review(input) = input else {
+        return;
     };
-    let stdout = match held {
-        Some(reason) => super::stop::block(&reason),
+    let facts = &mut input.facts;
+    facts.asker = Asker::Unknown;
+    facts.settings.findings = false;
+    let State::Plan(plan) = &mut input.state else {
+        return;
+    };
+    let (fields, memory) = (&plan.fields, &mut plan.memory);
+    if let Kind::Stop {
+        chain: Chain::First,
+        ..
+    } = event.kind
+    {
+        memory.changed();
+    }
+    let Some(key) = fields.cycle() else { return };
+    if let Some(task) = &key.task
+        && !facts.tasks.may_have(task)
+    {
+        // The script does not look for the task in the table.
+        let (id, status) = (task.clone(), Status::Pending);
+        facts.tasks.rows.push(Row { id, status });
+    }
+    let done = fields.phase_iteration.unwrap_or(0);
+    // After two clean ones the cycle would be over.
+    let streak = fields.consecutive_clean.min(CLEAN_ENOUGH - 1);
+    let known = memory.in_cycle(&key).cloned();
+    memory.cycle = Some(match known {
+        Some(cycle) => Cycle {
+            done,
+            streak,
+            ..cycle
+        },
+        None => Cycle {
+            done,
+            streak,
+            number: done,
+            ..Cycle::new(key)
+        },
+    });
+}
+
+/// What the machine decided at a stop, and from what.
+struct Stop<'a> {
+    plan: &'a str,
+    input: &'a InputOf<Review>,
+    upshot: Upshot,
+}
+
+impl<'a> Stop<'a> {
+    fn of(entry: &'a Entry) -> Option<Self> {
+        let Entry::Turn { case, ruling } = entry else {
+            return None;
+        };
+        let Ruling::Settled(settlement) = &**ruling else {
+            return None;
+        };
+        let MachineInput::Review(input) = case.inputs.first()? else {
+            return None;
+        };
+        Some(Self {
+            plan: input.state.memory()?.0,
+            input,
+            upshot: Upshot::of(settlement.transitions.first()?.rule()),
+        })
+    }
+
+    fn reviewed(&self) -> Option<(&Request, &Finding)> {
+        match &self.input.effect_status {
+            EffectStatus::Done(intent, outcome) => Some((&intent.effect, &outcome.result)),
+            _ => None,
+        }
+    }
+
+    /// The words that users of the public hook grep for. The document fixes none here.
+    fn words(&self) -> Option<String> {
+        let fields = &self.input.state.plan()?.fields;
+        Some(match (self.upshot, self.reviewed()) {
+            (Upshot::Skipped, _) => "Reviews disabled (max_reviews=0)".into(),
+            (Upshot::Limit, _) => format!("Max review limit ({}) reached", fields.max_reviews),
+            (Upshot::NoSubject, _) => match fields.awaited() {
+                Some(ReviewKind::Code) => "Task file not found".into(),
+                _ => "No task files found".into(),
+            },
+            (_, Some((_, Finding::NotDone(Failure::NoProgram(_))))) => {
+                "claude CLI not found".into()
+            }
+            (_, Some((_, Finding::NotDone(_)))) => "Review failed".into(),
+            _ => return None,
+        })
+    }
+}
+
+/// The machine's answer as the script gives it.
+fn reply(answer: &Answer, stop: Option<&Stop<'_>>) -> Reply {
+    let Some(stop) = stop else {
+        return encode(answer);
+    };
+    // A review that counts, or that nobody wants, is nothing to be warned of.
+    let is_good = match (stop.upshot, stop.reviewed()) {
+        (_, Some((_, Finding::Reviewed(Verdict::Unsaid)))) => false,
+        (Upshot::Reviewed | Upshot::Passed | Upshot::Skipped, _) => true,
+        _ => false,
+    };
+    let approval = structure::approval(stop.plan);
+    let all = answer.notes.iter().filter(|note| note.text != approval);
+    let bad = |note: &&Note| !is_good || note.by != Voice::Machine(Name::Review);
+    let texts = |note: &Note| note.text.clone();
+    let words = stop.words();
+    let mut notes: Vec<String> = words
+        .iter()
+        .cloned()
+        .chain(all.clone().map(texts))
+        .collect();
+    let words = words.filter(|_| !is_good).into_iter();
+    let warnings: Vec<String> = words.chain(all.filter(bad).map(texts)).collect();
+    let hold = match (&answer.decision, stop.upshot, stop.reviewed()) {
+        (Decision::Stop { hold }, ..) if hold.is_empty() => None,
+        (_, Upshot::Reviewed, Some((asked, _))) => Some(block(asked)),
+        (decision, ..) => held(decision),
+    };
+    if let Upshot::Kept | Upshot::Limit = stop.upshot {
+        notes.insert(0, approval);
+    }
+    said(hold, &notes, &warnings)
+}
+
+/// The reason that holds the agent, so that it answers a review.
+fn block(request: &Request) -> String {
+    let Request {
+        review, iteration, ..
+    } = request;
+    let dir = messages::directory(&request.plan);
+    let file = request.file();
+    let answer = review.answer_file(request.task.as_ref(), *iteration);
+    let (article, work, ending) = match review {
+        ReviewKind::Plan => ("A", "address all issues in plan.md", "Push to remote."),
+        ReviewKind::Tasks => (
+            "A",
+            "address all issues in tasks.md and task files",
+            "Push to remote.",
+        ),
+        ReviewKind::Code => (
+            "A",
+            "address all issues, update the code",
+            "Update tasks.md and push to remote.",
+        ),
+        ReviewKind::AllCode => (
+            "An",
+            "address all issues across all tasks",
+            "Update tasks.md and push to remote.",
+        ),
+    };
+    format!(
+        "{article} {} (iteration {iteration}) has been written to {dir}/{file} by an independent \
+         reviewer. Read this review file and perform the {post} action: {work}, then create \
+         {dir}/{answer} documenting your fixes. AFTER completing all post-review work and writing \
+         the post-review file, run {advance}. (Without that command, update \
+         state.json atomically: read the current file, modify only phase and next_phase, write the \
+         complete JSON back via a temp file and mv; set phase to \"{post}\", set next_phase to \
+         \"{action}\". Keep all other fields (max_reviews, current_task, phase_iteration, \
+         review_model, consecutive_clean, tdd) unchanged.) {ending} (To stop the review loop, set \
+         next_phase to null in state.json.)",
+        review.label(),
+        advance = messages::command(&request.plan, &format!("advance {}", review.answer())),
+        post = review.answer(),
+        action = review.action(),
+    )
+}
+
+/// An answer that is about no plan.
+fn encode(answer: &Answer) -> Reply {
+    let notes: Vec<String> = answer.notes.iter().map(|note| note.text.clone()).collect();
+    said(held(&answer.decision), &notes, &notes)
+}
+
+fn held(decision: &Decision) -> Option<String> {
+    match decision {
+        Decision::Stop { hold } if !hold.is_empty() => Some(hold.text()),
+        _ => None,
+    }
+}
+
+fn said(hold: Option<String>, notes: &[String], warnings: &[String]) -> Reply {
+    let lines = notes.iter().map(|note| clean(note));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let stdout = match hold {
+        Some(reason) => super::stop::block(&clean(&reason)),
         None if notes.is_empty() => quiet().stdout,
         None => super::spaced(&[
-            ("systemMessage", notes.join("\n").into()),
+            ("systemMessage", lines.into()),
             ("suppressOutput", true.into()),
         ]),
     };
-    let warnings: Vec<String> = notes
-        .iter()
-        .filter(|note| !GOOD_NEWS.iter().any(|end| note.ends_with(end)))
-        .map(|note| format!("Warning: {note}"))
-        .collect();
+    let warnings = warnings.iter();
+    let warnings = warnings.map(|note| format!("Warning: {}", clean(note)));
     Reply {
         stdout,
-        stderr: warnings.join("\n"),
+        stderr: warnings.collect::<Vec<_>>().join("\n"),
         code: 0,
     }
-}
-
-/// What our notes say, and the words for it that users of the public hook grep for. The document
-/// fixes none here.
-const GREPPED: &[(&str, &str)] = &[
-    ("max_reviews is 0", "Reviews disabled (max_reviews=0)"),
-    ("tasks.md names no task", "No task files found"),
-    ("names no usable current_task", "Task file not found"),
-    ("`claude` was not found", "claude CLI not found"),
-    ("did not happen", "Review failed"),
-];
-
-/// The note, after the public hook's words for it.
-fn worded(note: &str) -> String {
-    let known = GREPPED.iter().find(|(ours, _)| note.contains(ours));
-    let words = known.map(|(_, theirs)| (*theirs).to_owned());
-    match words.or_else(|| limit(note)) {
-        Some(words) => format!("{words}: {note}"),
-        None => note.to_owned(),
-    }
-}
-
-/// The words for a cycle that has had all its reviews.
-fn limit(note: &str) -> Option<String> {
-    let (done, _) = note.split_once(" are done without two clean ones")?;
-    let (_, most) = done.rsplit_once(" of ")?;
-    let most = most.split(' ').next()?;
-    Some(format!("Max review limit ({most}) reached"))
 }
 
 fn quiet() -> Reply {

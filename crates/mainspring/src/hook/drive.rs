@@ -44,11 +44,21 @@ pub(crate) fn drive_by_command(
     payload: &Payload,
     machine: Name,
 ) -> (Answer, String) {
+    let (answer, entry) = Driver::new(context, payload, &[machine]).drive();
+    (answer, entry.as_ref().map(rule).unwrap_or_default())
+}
+
+/// Runs one machine for its drop-in. Returns what was decided last, and from what, too.
+pub(crate) fn drive_for_drop_in(
+    context: &EventContext<'_>,
+    payload: &Payload,
+    machine: Name,
+) -> (Answer, Option<Entry>) {
     Driver::new(context, payload, &[machine]).drive()
 }
 
 impl Driver<'_> {
-    fn drive(mut self) -> (Answer, String) {
+    fn drive(mut self) -> (Answer, Option<Entry>) {
         let (mut turn, mut ask) = Turn::begin(self.payload.event.kind.clone());
         let mut failed = None;
         loop {
@@ -64,8 +74,8 @@ impl Driver<'_> {
                             )
                         })
                         .unwrap_or(answer);
-                    let rule = std::mem::take(&mut self.rule);
-                    return (self.with_notes(answer), rule);
+                    let entry = self.entry.take();
+                    return (self.with_notes(answer), entry);
                 }
                 Ask::Lock => self.lock().map(|()| Reply::Done),
                 Ask::Load => self.load_anew().map(|case| Reply::Loaded(Box::new(case))),
@@ -112,8 +122,8 @@ struct Driver<'a> {
     has_run: bool,
     /// What an effect of this event left for a later one.
     handed_on: HandedOn,
-    /// The rule that was recorded last, for a command.
-    rule: String,
+    /// What was decided last, for a command and a drop-in.
+    entry: Option<Entry>,
 }
 
 struct FoundIntent {
@@ -145,7 +155,7 @@ impl<'a> Driver<'a> {
             uptime: Uptime::default(),
             has_run: false,
             handed_on: HandedOn::default(),
-            rule: String::new(),
+            entry: None,
         }
     }
 
@@ -171,6 +181,12 @@ impl<'a> Driver<'a> {
     /// for only where they change something.
     fn load_anew(&mut self) -> Result<Case, Trouble> {
         let mut case = self.load()?;
+        if self.context.adapts().is_some() {
+            self.entry = Some(Entry::Turn {
+                ruling: Box::new(deliberate(&case)),
+                case: Box::new(case.clone()),
+            });
+        }
         let at_stop = self.context.at_stop() && !self.context.is_subagents();
         if at_stop && (self.has_run || deliberate(&case).goes_on()) {
             client_queue::carry_out(self.context, self.lock.as_mut())?;
@@ -252,6 +268,9 @@ impl<'a> Driver<'a> {
         let Some(mut input) = self.found.load(name, self.context, subject)? else {
             return Ok(None);
         };
+        if let Some(adapt) = self.context.adapts() {
+            adapt(&self.payload.event, &mut input);
+        }
         let subject = self.found.subject(name);
         if name.has_effects() {
             let intent = self
@@ -385,14 +404,13 @@ impl<'a> Driver<'a> {
         };
         let (kept, whole) = entry.reduced(digest::REDUCER);
         let record = lock.commit(self.now, kept, files)?;
-        if self.context.is_by_command() {
-            self.rule = rule(&record.entry);
-        }
-        for moved in moves(whole.as_ref().unwrap_or(&record.entry))? {
+        let entry = whole.unwrap_or(record.entry);
+        for moved in moves(&entry)? {
             if let Err(trouble) = self.found.after_commit(self.context, moved) {
                 self.notes.push(trouble.to_string());
             }
         }
+        self.entry = Some(entry);
         Ok(())
     }
 

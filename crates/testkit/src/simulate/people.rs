@@ -6,7 +6,7 @@ use mainspring_kernel::machines::claim::claim_file::{ClaimFile, status};
 use mainspring_kernel::machines::claim::memory::{ClaimMemory, Consent};
 use mainspring_kernel::machines::claim::phase::Phase;
 use mainspring_kernel::machines::review::{
-    Fields, Kind, Memory, Phase as Step, Plan, Record, State as Review,
+    Fields, Kind, Memory, Phase as Step, Plan, State as Review,
 };
 use mainspring_kernel::orders::{Scope, Until};
 use mainspring_kernel::{Millis, Orders};
@@ -55,25 +55,24 @@ fn plan(simulation: &mut Simulation, at: usize) -> Result<(), String> {
     let found: Found<Review> = read(path.clone())?;
     let mut plan = match found.value {
         Some(Review::Plan(plan)) => plan,
-        Some(Review::Nothing) | None => Box::new(Plan {
+        Some(Review::Bare(_) | Review::Nothing) | None => Box::new(Plan {
             id: "p".into(),
-            record: Record::Fields(Fields {
+            fields: Fields {
                 max_reviews: 4,
                 ..Fields::default()
-            }),
+            },
             memory: Memory::default(),
             passing: None,
         }),
     };
-    if let Record::Fields(fields) = &mut plan.record {
-        fields.next_phase = if fields.next_phase.is_some() && simulation.random.chance(40) {
-            None
-        } else {
-            Some(Step::Review(Kind::Plan))
-        };
-        fields.phase_iteration = Some(0);
-        fields.consecutive_clean = 0;
-    }
+    let fields = &mut plan.fields;
+    fields.next_phase = if fields.next_phase.is_some() && simulation.random.chance(40) {
+        None
+    } else {
+        Some(Step::Review(Kind::Plan))
+    };
+    fields.phase_iteration = Some(0);
+    fields.consecutive_clean = 0;
     plan.memory.owner = Some(simulation.sessions[at].id.clone());
     simulation.oracle.cycle += 1;
     simulation.folder.plan_changed();

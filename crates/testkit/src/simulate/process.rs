@@ -14,7 +14,7 @@ use mainspring_kernel::journal::{Entry, FileChange};
 use mainspring_kernel::machines::claim::Facts as ClaimFacts;
 use mainspring_kernel::machines::gate::{self, RecentErrors, Token, Transcript};
 use mainspring_kernel::machines::looping::{self, Client, Ending, OtherSessions};
-use mainspring_kernel::machines::review::{self, AnswerFile, Door, OnFailure, Settings};
+use mainspring_kernel::machines::review::{self, AnswerFile, OnFailure, Settings};
 use mainspring_kernel::machines::{
     Finished, InputOf, MachineInput, Name, Pending, Returned, Transition,
 };
@@ -393,7 +393,7 @@ fn loop_facts(delivery: &Delivery) -> looping::Facts {
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
         waits: false,
-        door: Door::Hook,
+        door: mainspring_kernel::Door::Hook,
         worktree: None,
     }
 }
@@ -405,12 +405,9 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
         AnswerFile::Missing
     };
     review::Facts {
-        tells_progress: true,
-        counting: review::Counting::Cycles,
+        asker: review::Asker::Session(OtherSessions::Several),
         unrecorded: false,
         replies: Vec::new(),
-        door: Door::Hook,
-        company: OtherSessions::Several,
         violations: Vec::new(),
         warnings: Vec::new(),
         tasks: review::table::Tasks::default(),
@@ -421,7 +418,7 @@ fn review_facts(simulation: &Simulation) -> review::Facts {
             on_failure: OnFailure::Retry,
             max_cost: None,
             deadline: Millis::seconds(600),
-            streak: review::StreakRule::Subject,
+            findings: true,
         },
     }
 }

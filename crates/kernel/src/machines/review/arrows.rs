@@ -61,9 +61,12 @@ fn plans() -> Vec<State> {
         world.fields().next_phase = next;
         world.plan.memory.ledger = vec![finding(0)];
         all.push(State::Plan(world.plan.clone().into()));
-        for record in [Record::Missing, Record::Unreadable("line 1".into())] {
-            world.plan.record = record;
-            all.push(State::Plan(world.plan.clone().into()));
+        for lack in [Lack::Missing, Lack::Unreadable("line 1".into())] {
+            all.push(State::of(
+                "demo".into(),
+                Err(lack),
+                world.plan.memory.clone(),
+            ));
         }
     }
     all
@@ -106,7 +109,13 @@ fn command(coverage: &mut Coverage, state: &State) {
         };
         let memory = plan::Memory::default();
         verb(coverage, state, verbs::init(state, "demo", memory, asked));
-        let State::Plan(plan) = state else { continue };
+        let adopted = verbs::adopt(state, actor.session());
+        if *state != State::Nothing {
+            verb(coverage, state, Ok::<_, verbs::Refused>(adopted));
+        }
+        let Ok(plan) = verbs::recorded(state) else {
+            continue;
+        };
         for phase in Phase::ALL {
             for task in [None, task.as_ref()] {
                 verb(coverage, state, verbs::advance(plan, &phase, task, asked));
@@ -133,8 +142,6 @@ fn command(coverage: &mut Coverage, state: &State) {
             why: "done".into(),
         };
         verb(coverage, state, verbs::answer(plan, &reply, asked));
-        let adopted = verbs::adopt(plan, actor.session());
-        verb(coverage, state, Ok::<_, verbs::Refused>(adopted));
         verb(coverage, state, verbs::review_now(plan, &actor));
     }
 }
@@ -203,7 +210,7 @@ const CHANGES: [Change; 26] = [
     |world| world.plan.memory.owner = None,
     |world| {
         world.plan.memory.owner = None;
-        world.facts.company = OtherSessions::Several;
+        world.facts.asker = Asker::Session(OtherSessions::Several);
     },
     |world| world.facts.violations = vec!["x".into()],
     |world| {
@@ -247,9 +254,10 @@ const CHANGES: [Change; 26] = [
     },
     |world| {
         world.plan.memory.trouble = Some(plan::OverdueReview {
-            review: Kind::Code,
-            task: TaskId::parse("1"),
-            iteration: 1,
+            key: cycle::CycleKey {
+                review: Kind::Code,
+                task: TaskId::parse("1"),
+            },
             failures: 1,
             at: Millis(0),
             parked: plan::Parked::Yes,
@@ -282,7 +290,7 @@ fn standings() -> Vec<EffectStatus<Review>> {
         task: TaskId::parse("1"),
         iteration: 1,
         model: "opus".into(),
-        progress: None,
+        progress: Progress::default(),
         tasks: vec![],
         ledger: None,
         not_before: Millis(0),

@@ -121,9 +121,10 @@ fn a_plan_that_waits_for_a_person_is_described_with_one_sentence() {
     };
     let parked = |world: &mut World| {
         world.plan.memory.trouble = Some(plan::OverdueReview {
-            review: Kind::Code,
-            task: TaskId::parse("1"),
-            iteration: 1,
+            key: cycle::CycleKey {
+                review: Kind::Code,
+                task: TaskId::parse("1"),
+            },
             failures: 3,
             at: Millis(0),
             parked: plan::Parked::Yes,
@@ -136,8 +137,7 @@ fn a_plan_that_waits_for_a_person_is_described_with_one_sentence() {
         let (_, notes) = world.says();
         let facts = &world.facts;
         let (review, still) =
-            standstill::Standstill::of(&world.plan, facts.counting, &facts.settings)
-                .expect("it waits");
+            standstill::Standstill::of(&world.plan, &facts.settings).expect("it waits");
         assert_eq!(notes, [still.sentence("demo", review)]);
         world.event.kind = EventKind::Prompt {
             author: Author::Person,

@@ -7,31 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::phase::{Review, TaskId};
 use super::plan::{Fields, Memory};
-use super::{Outcome, Verdict};
+use super::{Request, Saw, Verdict};
 use crate::ids::{Digest, Millis};
 
-/// What decides how many reviews a cycle had.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counting {
-    /// The number in the name of the review's file, and `state.json`: as the public script does,
-    /// and as we did before there was a record of cycles.
-    #[default]
-    Files,
-    /// Our own record of the cycle.
-    Cycles,
-}
-
-/// When do two clean reviews count as two in a row?
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StreakRule {
-    /// Always.
-    #[default]
-    Any,
-    /// If they saw the same files.
-    Subject,
-}
+/// So many clean reviews in a row end a cycle.
+pub const CLEAN_ENOUGH: u32 = 2;
+/// The same, in words.
+pub const CLEAN_IN_A_ROW: &str = "two clean reviews in a row";
 
 /// What a cycle is about. A plan has one cycle at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,10 +34,8 @@ pub struct Cycle {
     /// The number in the name of its last review's file; 0 before the first review.
     pub number: u32,
     /// How many tasks were open when it began, besides its own.
-    #[serde(default)]
     pub open: usize,
     /// When its last review came back.
-    #[serde(default)]
     pub at: Millis,
     /// The files that its last clean review saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,15 +68,16 @@ impl Cycle {
         }
     }
 
-    /// Counts a review that ran in this cycle.
-    pub(super) fn count(&mut self, verdict: Verdict, outcome: &Outcome, rule: StreakRule) {
-        let saw = &outcome.saw;
+    /// Counts a review that ran in this cycle. Two clean ones are two in a row if they saw the
+    /// same files.
+    pub(super) fn count(&mut self, asked: &Request, verdict: Verdict, saw: &Saw, now: Millis) {
         self.done = self.done.saturating_add(1);
+        (self.number, self.at) = (asked.iteration, now);
         match verdict {
             // What it saw is not there any more, so it says nothing about what is there now.
             Verdict::Pass if !saw.moved.is_empty() => {}
             Verdict::Pass => {
-                let same = rule == StreakRule::Any || self.subject == saw.subject;
+                let same = self.subject == saw.subject;
                 let before = if same { self.streak } else { 0 };
                 self.streak = before.saturating_add(1);
                 self.subject.clone_from(&saw.subject);
@@ -106,6 +87,11 @@ impl Cycle {
                 self.subject = None;
             }
         }
+    }
+
+    /// Do its last reviews end it?
+    pub(super) const fn is_passed(&self) -> bool {
+        self.streak >= CLEAN_ENOUGH
     }
 }
 
@@ -127,18 +113,14 @@ impl Memory {
 
     /// The number in the name of the review that waits for its answer.
     pub fn number(&self, fields: &Fields) -> u32 {
-        let key = fields.cycle();
-        let cycle = key.as_ref().and_then(|key| self.in_cycle(key));
-        match cycle {
-            Some(cycle) if cycle.number > 0 => cycle.number,
-            Some(_) | None => fields.phase_iteration.unwrap_or(0),
-        }
+        let number = |key| Some(self.in_cycle(&key)?.number).filter(|number| *number > 0);
+        let number = fields.cycle().and_then(number);
+        number.or(fields.phase_iteration).unwrap_or(0)
     }
 
     /// The plan begins this cycle; one that it was in is over.
     pub(super) fn begin(&mut self, key: CycleKey) -> &mut Cycle {
         self.waiting = None;
-        self.begun = self.begun.saturating_add(1);
         self.cycle.insert(Cycle::new(key))
     }
 

@@ -4,223 +4,176 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::cycle::{Counting, Cycle, CycleKey};
+use super::after::{Ending, conclude, pass};
+use super::cycle::{Cycle, CycleKey};
+use super::examine::examine;
 use super::findings::{Entry, EntryState};
 use super::messages::directory;
-use super::phase::{Phase, TaskId};
-use super::plan::{CLEAN_ENOUGH, OverdueReview, Target};
+use super::plan::{OverdueReview, Plan, Waiting};
 use super::standstill::Standstill;
-use super::{Door, Fields, Kind, OnFailure, OpenLedger, Plan, Progress, Request, Review};
+use super::stop::{Stop, late, with_notes};
+use super::{Asker, Facts, Kind, Memory, OnFailure, OpenLedger, Progress, Request, Review};
 use crate::effect::{EffectStatus, Intent};
 use crate::event::{self, Background};
 use crate::ids::Millis;
-use crate::machine::Input;
+use crate::machine::{Input, OnStop, Step};
 
 /// How long after a failed review the next one starts. Each further failure makes it four
 /// times as long.
 const BACK_OFF: Millis = Millis::seconds(5);
 
-pub(super) struct DueReview<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) fields: &'a Fields,
-    pub(super) review: Kind,
-    /// For a code review: the task whose code is reviewed.
-    pub(super) task: Option<TaskId>,
-    pub(super) input: &'a Input<'a, Review>,
+/// A review must run, or has just run.
+pub(super) fn due(mut plan: Plan, review: Kind, input: &Input<'_, Review>) -> Stop {
+    let key = CycleKey::of(review, &plan.fields);
+    let begun = begin(&mut plan, &key, input.facts);
+    let step = match input.effect_status {
+        EffectStatus::Done(intent, outcome) if intent.effect.is_for(&plan.id, &key) => {
+            conclude(plan, &intent.effect, outcome, input)
+        }
+        _ => with_notes(start(plan, &key, input), late(input)),
+    };
+    with_notes(step, begun)
 }
 
-/// What happens at the stop. The text is the rule of the table.
-pub(super) enum Next {
-    /// No review is needed; the plan goes on to the next phase.
-    Pass(&'static str, Target),
-    /// No reviewer starts, because the plan waits for a person. The ground rules decide whether
-    /// the agent may stop.
-    Wait(Standstill),
-    /// No reviewer starts, and the agent may stop.
-    LetGo(&'static str, Option<String>),
-    Run(Request),
-}
-
-impl DueReview<'_> {
-    /// Was this request made for the review that is due?
-    pub(super) fn is_for(&self, request: &Request) -> bool {
-        request.is_for(&self.plan.id, self.review, self.task.as_ref())
+/// Begins the cycle of the due review, if the plan is not in it yet: an earlier phase led here, or
+/// somebody edited `state.json`. Counts that we have no record of are not believed.
+fn begin(plan: &mut Plan, key: &CycleKey, facts: &Facts) -> Option<String> {
+    if plan.memory.in_cycle(key).is_some() || plan.memory.is_exhausted(key) {
+        return None;
     }
+    let claimed = core::mem::take(&mut plan.fields.consecutive_clean);
+    plan.fields.phase_iteration = Some(0);
+    plan.memory.begin(key.clone()).open = facts.tasks.open_beside(key.task.as_ref()).count();
+    (claimed > 0).then(|| {
+        format!(
+            "state.json of plan '{}' has consecutive_clean {claimed}, but there is no record of \
+             such a {} in this cycle: it counts from 0",
+            plan.id,
+            key.review.label()
+        )
+    })
+}
 
-    pub(super) fn next(self) -> Next {
-        let Self {
-            plan,
-            fields,
-            review,
-            input,
-            ..
-        } = self;
-        let facts = input.facts;
-        let settings = &facts.settings;
-        if is_waiting(input) {
-            return Next::LetGo("background", None);
+fn start(plan: Plan, key: &CycleKey, input: &Input<'_, Review>) -> Stop {
+    let facts = input.facts;
+    let let_go = |plan: Plan, rule| Step::take(rule, plan.into(), OnStop::Pass);
+    if is_waiting(input) {
+        return let_go(plan, "background");
+    }
+    if plan.fields.max_reviews == 0 {
+        return pass(plan, key.review, Ending::Skipped, input).drop_abandoned();
+    }
+    // The last review was clean enough, but another machine held that stop.
+    if plan.memory.in_cycle(key).is_some_and(Cycle::is_passed) {
+        return pass(plan, key.review, Ending::Passed, input).drop_abandoned();
+    }
+    let still = Standstill::limit(&plan, key);
+    if let Some(still) = still.or_else(|| Standstill::cost(&plan, &facts.settings)) {
+        return wait(plan, key, &still, input);
+    }
+    if let Some(missing) = missing_subject(key, facts) {
+        let note = format!("no {} of plan '{}': {missing}", key.review.label(), plan.id);
+        return let_go(plan, "no-subject").note(note);
+    }
+    if let EffectStatus::Running(intent) = input.effect_status {
+        return let_go(plan, "busy").note(busy_note(&intent.effect, facts.asker));
+    }
+    if let Some(still) = Standstill::parked(&plan, key) {
+        return wait(plan, key, &still, input);
+    }
+    let request = request(&plan, key, input);
+    let wait = request.not_before.since(input.now);
+    let limit = facts.settings.deadline.plus(wait);
+    Step::need("review", plan.into(), request, limit)
+}
+
+/// No reviewer starts until a person decides.
+pub(super) fn wait(
+    mut plan: Plan,
+    key: &CycleKey,
+    still: &Standstill,
+    input: &Input<'_, Review>,
+) -> Stop {
+    let said = plan.memory.waiting.is_some();
+    if let Standstill::Limit { .. } = still {
+        plan.memory.exhaust(key);
+    }
+    plan.memory.waiting.get_or_insert(Waiting::Untold);
+    let note = still.sentence(&plan.id, key.review);
+    let step = examine(plan, input, still.rule());
+    match still {
+        Standstill::Parked { .. } if said => step,
+        _ => step.note(note),
+    }
+}
+
+fn missing_subject(key: &CycleKey, facts: &Facts) -> Option<&'static str> {
+    match (key.review, &key.task) {
+        (Kind::Code, None) => Some("state.json names no usable current_task"),
+        (Kind::Code, Some(task)) if !facts.tasks.may_have(task) => {
+            Some("tasks.md has no such task as its current_task")
         }
-        let target = || fields.target(review, &facts.tasks, &settings.models);
-        if fields.max_reviews == 0 {
-            return Next::Pass("skip", target());
+        (Kind::Tasks | Kind::AllCode, _) if facts.tasks.numbered().next().is_none() => {
+            Some("tasks.md names no task")
         }
-        // The last review was clean enough, but another machine held that stop.
-        if self.streak() >= CLEAN_ENOUGH {
-            return Next::Pass("passed", target());
-        }
-        let abandoned = self.abandoned();
-        let iteration = match abandoned {
+        (Kind::Plan | Kind::Code | Kind::Tasks | Kind::AllCode, _) => None,
+    }
+}
+
+fn request(plan: &Plan, key: &CycleKey, input: &Input<'_, Review>) -> Request {
+    let facts = input.facts;
+    let (done, streak, number) = match plan.memory.in_cycle(key) {
+        Some(cycle) => (cycle.done, cycle.streak, cycle.number),
+        None => (0, 0, 0),
+    };
+    let abandoned = match input.effect_status {
+        EffectStatus::Abandoned(intent) if intent.effect.is_for(&plan.id, key) => Some(intent),
+        _ => None,
+    };
+    // The review that a dead process left behind keeps its number.
+    let abandoned = abandoned.filter(|intent| intent.effect.iteration > number);
+    let trouble = plan.memory.trouble.as_ref();
+    Request {
+        plan: plan.id.clone(),
+        review: key.review,
+        task: key.task.clone(),
+        iteration: match abandoned {
             Some(intent) => intent.effect.iteration,
-            None => next_free(self.last_number(), &facts.written),
-        };
-        if let Some(still) = self
-            .limit(iteration)
-            .or_else(|| Standstill::cost(plan, settings))
-        {
-            return Next::Wait(still);
-        }
-        if let Some(missing) = self.missing_subject() {
-            let note = format!("no {} of plan '{}': {missing}", review.label(), plan.id);
-            return Next::LetGo("no-subject", Some(note));
-        }
-        if let EffectStatus::Running(intent) = input.effect_status {
-            return Next::LetGo("busy", Some(busy_note(&intent.effect, facts.door)));
-        }
-        if let Some(still) = Standstill::parked(plan, &self.key()) {
-            return Next::Wait(still);
-        }
-        Next::Run(self.request(iteration, abandoned))
-    }
-
-    /// Had the cycle all its reviews?
-    fn limit(&self, iteration: u32) -> Option<Standstill> {
-        let fields = self.fields;
-        let counting = self.input.facts.counting;
-        if counting == Counting::Files && iteration > fields.max_reviews {
-            return Some(Standstill::Limit {
-                done: fields.phase_iteration.unwrap_or(0),
-                most: fields.max_reviews,
-            });
-        }
-        Standstill::limit(self.plan, fields, self.review, counting)
-    }
-
-    fn key(&self) -> CycleKey {
-        CycleKey {
-            review: self.review,
-            task: self.task.clone(),
-        }
-    }
-
-    /// Our record of the cycle, if that is what counts.
-    fn cycle(&self) -> Option<&Cycle> {
-        match self.input.facts.counting {
-            Counting::Files => None,
-            Counting::Cycles => self.plan.memory.in_cycle(&self.key()),
-        }
-    }
-
-    /// How many of the last reviews were clean.
-    fn streak(&self) -> u32 {
-        let fields = self.fields;
-        match self.input.facts.counting {
-            Counting::Files if fields.phase != Some(Phase::Review(self.review)) => 0,
-            Counting::Files => fields.consecutive_clean,
-            Counting::Cycles => self.cycle().map_or(0, |cycle| cycle.streak),
-        }
-    }
-
-    /// The number of the last review's file.
-    fn last_number(&self) -> u32 {
-        match self.input.facts.counting {
-            Counting::Files => self.fields.phase_iteration.unwrap_or(0),
-            Counting::Cycles => self.cycle().map_or(0, |cycle| cycle.number),
-        }
-    }
-
-    /// The review that a dead process left behind, if it is the one that is due.
-    fn abandoned(&self) -> Option<&Intent<Review>> {
-        let EffectStatus::Abandoned(intent) = self.input.effect_status else {
-            return None;
-        };
-        let newer = intent.effect.iteration > self.last_number();
-        (self.is_for(&intent.effect) && newer).then_some(intent)
-    }
-
-    fn missing_subject(&self) -> Option<&'static str> {
-        let facts = self.input.facts;
-        let mut tasks = facts.tasks.numbered();
-        let unknown = |task: &TaskId| {
-            let rows = &facts.tasks.rows;
-            !rows.is_empty() && !rows.iter().any(|row| row.id == *task)
-        };
-        match self.review {
-            Kind::Code if self.task.is_none() => Some("state.json names no usable current_task"),
-            Kind::Code
-                if facts.counting == Counting::Cycles
-                    && self.task.as_ref().is_some_and(unknown) =>
-            {
-                Some("tasks.md has no such task as its current_task")
-            }
-            Kind::Tasks | Kind::AllCode if tasks.next().is_none() => Some("tasks.md names no task"),
-            Kind::Plan | Kind::Code | Kind::Tasks | Kind::AllCode => None,
-        }
-    }
-
-    /// How the last attempts at this review failed.
-    fn trouble(&self) -> Option<&OverdueReview> {
-        let trouble = self.plan.memory.trouble.as_ref();
-        trouble.filter(|trouble| trouble.review == self.review && trouble.task == self.task)
-    }
-
-    /// What the reviewer is told of the rounds before.
-    fn open_ledger(&self) -> OpenLedger {
-        let memory = &self.plan.memory;
-        let key = self.key();
-        let dismissed = |entry: &&Entry| entry.key == key && entry.state == EntryState::Dismissed;
-        OpenLedger {
-            open: memory.open_findings(&key).cloned().collect(),
-            dismissed: memory.ledger.iter().filter(dismissed).cloned().collect(),
-            next: memory.ledger.len() + 1,
-        }
-    }
-
-    fn request(&self, iteration: u32, abandoned: Option<&Intent<Review>>) -> Request {
-        let facts = self.input.facts;
-        let not_before = match (facts.settings.on_failure, self.trouble()) {
-            (OnFailure::Retry, Some(trouble)) => back_off(trouble),
-            (OnFailure::Retry, None) | (OnFailure::Approve | OnFailure::Park, _) => Millis(0),
-        };
-        let resumes = abandoned.map_or_else(Vec::new, |intent| {
+            None => next_free(number, &facts.written),
+        },
+        model: plan.fields.review_model.clone(),
+        progress: Progress {
+            max_reviews: plan.fields.max_reviews,
+            streak,
+            done,
+        },
+        tasks: match key.review {
+            Kind::Plan | Kind::Code => Vec::new(),
+            Kind::Tasks | Kind::AllCode => facts.tasks.numbered().cloned().collect(),
+        },
+        ledger: facts
+            .settings
+            .findings
+            .then(|| open_ledger(&plan.memory, key)),
+        not_before: match trouble.filter(|trouble| trouble.key == *key) {
+            Some(trouble) if facts.settings.on_failure == OnFailure::Retry => back_off(trouble),
+            Some(_) | None => Millis(0),
+        },
+        resumes: abandoned.map_or_else(Vec::new, |intent: &Intent<Review>| {
             let mut fences = intent.effect.resumes.clone();
             fences.push(intent.fence);
             fences
-        });
-        Request {
-            plan: self.plan.id.clone(),
-            review: self.review,
-            task: self.task.clone(),
-            iteration,
-            model: self.fields.review_model.clone(),
-            progress: facts.tells_progress.then_some(Progress {
-                max_reviews: self.fields.max_reviews,
-                streak: match facts.counting {
-                    Counting::Files => self.fields.consecutive_clean,
-                    Counting::Cycles => self.streak(),
-                },
-                done: self.cycle().map(|cycle| cycle.done),
-            }),
-            tasks: match self.review {
-                Kind::Plan | Kind::Code => Vec::new(),
-                Kind::Tasks | Kind::AllCode => facts.tasks.numbered().cloned().collect(),
-            },
-            ledger: match facts.counting {
-                Counting::Files => None,
-                Counting::Cycles => Some(self.open_ledger()),
-            },
-            not_before,
-            resumes,
-        }
+        }),
+    }
+}
+
+/// What the reviewer is told of the rounds before.
+fn open_ledger(memory: &Memory, key: &CycleKey) -> OpenLedger {
+    let dismissed = |entry: &&Entry| entry.key == *key && entry.state == EntryState::Dismissed;
+    OpenLedger {
+        open: memory.open_findings(key).cloned().collect(),
+        dismissed: memory.ledger.iter().filter(dismissed).cloned().collect(),
+        next: memory.ledger.len() + 1,
     }
 }
 
@@ -239,20 +192,20 @@ fn back_off(trouble: &OverdueReview) -> Millis {
 }
 
 /// Is work still going on in the background, so that the agent continues by itself?
-fn is_waiting(input: &Input<'_, Review>) -> bool {
+const fn is_waiting(input: &Input<'_, Review>) -> bool {
     matches!(
         input.event.kind,
         event::Kind::Stop {
             background: Background::Working,
             ..
         }
-    ) && input.facts.door == Door::Hook
+    )
 }
 
-fn busy_note(running: &Request, door: Door) -> String {
-    let then = match door {
-        Door::Hook | Door::Compat => "this stop goes through, and the review stays due",
-        Door::Command => "`mainspring status` says when it is back",
+fn busy_note(running: &Request, asker: Asker) -> String {
+    let then = match asker {
+        Asker::Session(_) | Asker::Unknown => "this stop goes through, and the review stays due",
+        Asker::Command => "`mainspring status` says when it is back",
     };
     format!(
         "a reviewer is already at work on {}/{}: {then}",

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::findings::{self, Entry, Round};
 use super::phase::Review;
-use super::{OpenLedger, Outcome, Request, Verdict};
+use super::{OpenLedger, Outcome, Progress, Request, Verdict};
 use crate::hidden::{names, quote};
 pub use crate::receipt::dollars;
 
@@ -116,49 +116,6 @@ fn task_files(request: &Request) -> String {
     files.join(" ")
 }
 
-/// The reason that holds the agent, so that it answers a review.
-pub(super) fn block(request: &Request) -> String {
-    let Request {
-        review, iteration, ..
-    } = request;
-    let dir = directory(&request.plan);
-    let file = request.file();
-    let answer = review.answer_file(request.task.as_ref(), *iteration);
-    let (article, work, ending) = match review {
-        Review::Plan => ("A", "address all issues in plan.md", "Push to remote."),
-        Review::Tasks => (
-            "A",
-            "address all issues in tasks.md and task files",
-            "Push to remote.",
-        ),
-        Review::Code => (
-            "A",
-            "address all issues, update the code",
-            "Update tasks.md and push to remote.",
-        ),
-        Review::AllCode => (
-            "An",
-            "address all issues across all tasks",
-            "Update tasks.md and push to remote.",
-        ),
-    };
-    format!(
-        "{article} {} (iteration {iteration}) has been written to {dir}/{file} by an independent \
-         reviewer. Read this review file and perform the {post} action: {work}, then create \
-         {dir}/{answer} documenting your fixes. AFTER completing all post-review work and writing \
-         the post-review file, run {advance}. (Without that command, update \
-         state.json atomically: read the current file, modify only phase and next_phase, write the \
-         complete JSON back via a temp file and mv; set phase to \"{post}\", set next_phase to \
-         \"{action}\". Keep all other fields (max_reviews, current_task, phase_iteration, \
-         review_model, consecutive_clean, tdd) unchanged.) {ending} (To stop the review loop, set \
-         next_phase to null in state.json.)",
-        review.label(),
-        advance = command(&request.plan, &format!("advance {}", review.answer())),
-        post = review.answer(),
-        action = review.action(),
-    )
-}
-
 /// The reason that holds the agent after a review: what is open, and how to answer.
 pub(super) fn answer_it<'a>(
     request: &Request,
@@ -204,14 +161,13 @@ pub(super) fn answer_it<'a>(
 
 /// `plan review 2 of 8`.
 fn which(request: &Request) -> String {
-    let label = request.review.label();
-    let count = request.progress.map_or_else(String::new, |progress| {
-        let number = progress.done.map_or(request.iteration, |done| done + 1);
-        format!(" {number} of {}", progress.max_reviews)
-    });
+    let Progress {
+        done, max_reviews, ..
+    } = request.progress;
+    let which = format!("{} {} of {max_reviews}", request.review.label(), done + 1);
     match &request.task {
-        Some(task) => format!("{label}{count} of task {task}"),
-        None => format!("{label}{count}"),
+        Some(task) => format!("{which} of task {task}"),
+        None => which,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod verbs;
 
 mod after;
 mod due;
+mod examine;
 mod session;
 mod stop;
 
@@ -43,15 +44,14 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-pub use cycle::{Counting, StreakRule};
+use cycle::{CLEAN_IN_A_ROW, CycleKey};
 use findings::{Entry, Reply, Report};
-pub use phase::{Phase, PlanStage, Review as Kind, TaskId};
-pub use plan::{Fields, Memory, Plan, Record, State};
+pub use phase::{Phase, Review as Kind, TaskId};
+pub use plan::{BarePlan, Fields, Lack, Memory, Plan, State};
 
 use super::Name;
 pub use super::looping::OtherSessions;
 use crate::at_work::{Count, Describe, Work};
-pub use crate::door::Door;
 use crate::effect::{EffectStatus, Fence, HasEffects};
 use crate::hidden::quote;
 use crate::ids::{Digest, Millis};
@@ -71,15 +71,7 @@ const LONG: Millis = Millis::seconds(60);
 /// What the shell read of the plan's directory and of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
-    pub door: Door,
-    /// A request says how far its cycle is. Requests of an earlier version did not, and their
-    /// records must replay.
-    #[serde(default)]
-    pub tells_progress: bool,
-    /// Records of an earlier version have none: files counted then.
-    #[serde(default)]
-    pub counting: Counting,
-    pub company: OtherSessions,
+    pub asker: Asker,
     /// The ground rules that the directory breaks.
     pub violations: Vec<String>,
     /// What is wrong with `state.json`; only the person is told.
@@ -92,9 +84,61 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<Reply>,
     /// Did this session write a plan without recording it?
-    #[serde(default)]
     pub unrecorded: bool,
     pub settings: Settings,
+}
+
+/// Who asks for a plan's next review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asker {
+    /// A session that stops. Plans belong to sessions, and its agent records with commands what it
+    /// did.
+    Session(OtherSessions),
+    /// A command, which asks now for what is otherwise done at a stop. Nobody stops, and whose plan
+    /// it is does not matter.
+    Command,
+    /// An agent that stops, of which nothing is known. It keeps `state.json` itself.
+    Unknown,
+}
+
+impl Asker {
+    /// Does the agent record with commands what it did? Then what is not recorded was forgotten.
+    const fn records(self) -> bool {
+        matches!(self, Self::Session(_))
+    }
+}
+
+/// What came of a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Upshot {
+    /// A review came back, and counts.
+    Reviewed,
+    /// It was the last one of its cycle.
+    Passed,
+    /// No review is wanted.
+    Skipped,
+    /// The cycle had all its reviews.
+    Limit,
+    NoSubject,
+    /// No review came back. The ground rules are kept.
+    Kept,
+    Other,
+}
+
+impl Upshot {
+    /// `rule` is the arrow that was taken.
+    pub fn of(rule: &str) -> Self {
+        match rule {
+            "issues" | "clean" | "escalated" => Self::Reviewed,
+            "passed" | "passed-last" => Self::Passed,
+            "skip" | "skip-last" => Self::Skipped,
+            "limit" => Self::Limit,
+            "no-subject" => Self::NoSubject,
+            "valid" | "unanswered" | "costs" | "parked" | "contested" | "failed" => Self::Kept,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Is the review answered?
@@ -115,8 +159,8 @@ pub struct Settings {
     pub max_cost: Option<u64>,
     /// How long one review may take.
     pub deadline: Millis,
-    #[serde(default)]
-    pub streak: StreakRule,
+    /// Reviewers report their findings as data, too, and each is followed until it is settled.
+    pub findings: bool,
 }
 
 /// What happens at a stop whose review failed.
@@ -139,8 +183,7 @@ pub struct Request {
     pub task: Option<TaskId>,
     pub iteration: u32,
     pub model: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
+    pub progress: Progress,
     /// The tasks whose files the reviewer reads, if it reads several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
@@ -168,15 +211,14 @@ pub struct OpenLedger {
 }
 
 /// How far a cycle is when one of its reviews starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Progress {
     /// How many reviews the cycle may have.
     pub max_reviews: u32,
     /// How many clean ones in a row there are.
     pub streak: u32,
-    /// How many it had. Where files count, the number in the file's name tells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub done: Option<u32>,
+    /// How many it had.
+    pub done: u32,
 }
 
 impl Describe for Request {
@@ -186,16 +228,12 @@ impl Describe for Request {
             None => self.review.label().into(),
         };
         Work {
-            count: self.progress.map(|progress| Count {
-                number: progress
-                    .done
-                    .map_or(self.iteration, |done| done.saturating_add(1)),
-                of: progress.max_reviews,
+            count: Some(Count {
+                number: self.progress.done.saturating_add(1),
+                of: self.progress.max_reviews,
             }),
             who: Some(quote(&self.model, 40)),
-            more: self
-                .progress
-                .map(|progress| format!("streak {}", progress.streak)),
+            more: Some(format!("streak {}", self.progress.streak)),
             ..Work::new(what)
         }
     }
@@ -207,9 +245,17 @@ impl Request {
         self.review.file(self.task.as_ref(), self.iteration)
     }
 
+    /// The cycle that it belongs to.
+    pub(super) fn key(&self) -> CycleKey {
+        CycleKey {
+            review: self.review,
+            task: self.task.clone(),
+        }
+    }
+
     /// Is it the review that is due here, whatever its number?
-    fn is_for(&self, plan: &str, review: Kind, task: Option<&TaskId>) -> bool {
-        self.plan == plan && self.review == review && self.task.as_ref() == task
+    fn is_for(&self, plan: &str, key: &CycleKey) -> bool {
+        self.plan == plan && self.review == key.review && self.task == key.task
     }
 }
 
@@ -364,7 +410,7 @@ impl Machine for Review {
         Arrow { rule: "contested",     on: "stop",          from: &["due", "answering"], to: SAME,
             when: "a finding was not fixed twice, or disputed twice", does: "pass, wait for the person", remedy: "`mainspring plan answer ID disputed` drops the finding, `mainspring plan accept` goes on" },
         Arrow { rule: "passed",        on: "stop",          from: &["due", "answering"], to: "idle",
-            when: "two clean reviews in a row", does: "pass to the next phase", remedy: "`continue-plan` goes on" },
+            when: CLEAN_IN_A_ROW, does: "pass to the next phase", remedy: "`continue-plan` goes on" },
         Arrow { rule: "passed-last",   on: "stop",          from: &["due", "answering"], to: "due",
             when: "two clean reviews of the last task", does: "pass; all code comes next", remedy: "`continue-plan`, or `mainspring plan advance complete`" },
         Arrow { rule: "skip",          on: "stop",          from: &["due", "answering"], to: "idle",
@@ -416,6 +462,7 @@ impl Machine for Review {
     fn label(state: &State) -> &'static str {
         match state {
             State::Nothing => "none",
+            State::Bare(_) => "idle",
             State::Plan(plan) => plan.label(),
         }
     }
@@ -440,8 +487,7 @@ impl Machine for Review {
         let State::Plan(mut plan) = state else {
             return state;
         };
-        let passing = plan.passing.take();
-        if let (Some(target), Settled::Released) = (passing, settled) {
+        if let (Some(target), Settled::Released) = (plan.passing.take(), settled) {
             plan.go(&target);
             plan.follow_awaited();
         }
@@ -449,8 +495,8 @@ impl Machine for Review {
     }
 
     fn reduce(input: &mut InputOf<Self>, reducer: Reducer) {
-        if let State::Plan(plan) = &mut input.state {
-            plan.memory.reduce_texts(reducer);
+        if let Some((_, memory)) = input.state.known() {
+            memory.reduce_texts(reducer);
         }
         for reply in &mut input.facts.replies {
             reducer.text(&mut reply.why);

@@ -38,44 +38,38 @@ pub enum Review {
 impl Review {
     pub const ALL: [Self; 4] = [Self::Plan, Self::Tasks, Self::Code, Self::AllCode];
 
+    const fn words(self) -> [&'static str; 4] {
+        match self {
+            Self::Plan => ["plan", "plan-review", "post-plan-review", "plan review"],
+            Self::Tasks => ["tasks", "tasks-review", "post-tasks-review", "tasks review"],
+            Self::Code => ["code", "code-review", "post-code-review", "code review"],
+            Self::AllCode => [
+                "all-code",
+                "all-code-review",
+                "post-all-code-review",
+                "all-code review",
+            ],
+        }
+    }
+
     /// Its name in a command.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Tasks => "tasks",
-            Self::Code => "code",
-            Self::AllCode => "all-code",
-        }
+        self.words()[0]
     }
 
     /// The phase and the action of this name.
     pub const fn action(self) -> &'static str {
-        match self {
-            Self::Plan => "plan-review",
-            Self::Tasks => "tasks-review",
-            Self::Code => "code-review",
-            Self::AllCode => "all-code-review",
-        }
+        self.words()[1]
     }
 
     /// The phase and the action that answer it.
     pub const fn answer(self) -> &'static str {
-        match self {
-            Self::Plan => "post-plan-review",
-            Self::Tasks => "post-tasks-review",
-            Self::Code => "post-code-review",
-            Self::AllCode => "post-all-code-review",
-        }
+        self.words()[2]
     }
 
     /// Its name in a sentence: "a code review".
     pub const fn label(self) -> &'static str {
-        match self {
-            Self::Plan => "plan review",
-            Self::Tasks => "tasks review",
-            Self::Code => "code review",
-            Self::AllCode => "all-code review",
-        }
+        self.words()[3]
     }
 
     /// The name of the file that the reviewer writes.
@@ -131,34 +125,6 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The plan's phase, roughly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PlanStage {
-    Planning,
-    PlanReview,
-    TaskCreation,
-    TaskReview,
-    Implementation,
-    FinalReview,
-    Complete,
-    Unknown,
-}
-
-impl PlanStage {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Planning => "Planning",
-            Self::PlanReview => "Plan review",
-            Self::TaskCreation => "Task creation",
-            Self::TaskReview => "Task review",
-            Self::Implementation => "Implementation",
-            Self::FinalReview => "Final review",
-            Self::Complete => "Complete",
-            Self::Unknown => "Unknown",
-        }
-    }
-}
-
 impl Phase {
     /// Every phase, in the order of a plan's life.
     pub const ALL: [Self; 16] = [
@@ -203,24 +169,23 @@ impl Phase {
         }
     }
 
-    pub const fn stage(&self) -> PlanStage {
+    /// Roughly, how far a plan in this phase is.
+    pub const fn stage(&self) -> &'static str {
         match self {
-            Self::NewPlan => PlanStage::Planning,
-            Self::Review(Review::Plan) | Self::PostReview(Review::Plan) => PlanStage::PlanReview,
-            Self::CreateTasks => PlanStage::TaskCreation,
-            Self::Review(Review::Tasks) | Self::PostReview(Review::Tasks) => PlanStage::TaskReview,
+            Self::NewPlan => "Planning",
+            Self::Review(Review::Plan) | Self::PostReview(Review::Plan) => "Plan review",
+            Self::CreateTasks => "Task creation",
+            Self::Review(Review::Tasks) | Self::PostReview(Review::Tasks) => "Task review",
             Self::NextTask
             | Self::NextTaskTdd
             | Self::CompleteTask
             | Self::CompleteTaskTdd
             | Self::ContinueTask
             | Self::Review(Review::Code)
-            | Self::PostReview(Review::Code) => PlanStage::Implementation,
-            Self::Review(Review::AllCode) | Self::PostReview(Review::AllCode) => {
-                PlanStage::FinalReview
-            }
-            Self::Complete => PlanStage::Complete,
-            Self::Unknown(_) => PlanStage::Unknown,
+            | Self::PostReview(Review::Code) => "Implementation",
+            Self::Review(Review::AllCode) | Self::PostReview(Review::AllCode) => "Final review",
+            Self::Complete => "Complete",
+            Self::Unknown(_) => "Unknown",
         }
     }
 }
@@ -252,7 +217,7 @@ mod tests {
     fn every_phase_is_read_back_as_itself() {
         for phase in Phase::ALL {
             assert_eq!(Phase::parse(phase.as_str()), phase);
-            assert_ne!(phase.stage(), PlanStage::Unknown, "{phase}");
+            assert_ne!(phase.stage(), "Unknown", "{phase}");
         }
         let later = Phase::parse("polish");
         assert_eq!(later, Phase::Unknown("polish".into()));

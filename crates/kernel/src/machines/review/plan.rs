@@ -19,19 +19,64 @@ use crate::ids::{Millis, SessionId};
 pub enum State {
     /// No plan here.
     Nothing,
+    /// A plan whose `state.json` says nothing: only its structure is checked.
+    Bare(Box<BarePlan>),
     Plan(Box<Plan>),
 }
 
 impl State {
-    /// The fields of its `state.json`, if it has a readable one.
-    pub fn fields(&self) -> Option<&Fields> {
+    /// What a plan's directory and our memory of it say.
+    pub fn of(id: String, fields: Result<Fields, Lack>, memory: Memory) -> Self {
+        match fields {
+            Ok(fields) => Self::Plan(Box::new(Plan {
+                id,
+                fields,
+                memory,
+                passing: None,
+            })),
+            Err(lack) => Self::Bare(Box::new(BarePlan { id, memory, lack })),
+        }
+    }
+
+    pub fn plan(&self) -> Option<&Plan> {
         match self {
-            Self::Plan(plan) => match &plan.record {
-                Record::Fields(fields) => Some(fields),
-                Record::Missing | Record::Unreadable(_) => None,
-            },
+            Self::Plan(plan) => Some(plan),
+            Self::Bare(_) | Self::Nothing => None,
+        }
+    }
+
+    /// The plan's name, and what we remember of it.
+    pub fn memory(&self) -> Option<(&str, &Memory)> {
+        match self {
+            Self::Plan(plan) => Some((&plan.id, &plan.memory)),
+            Self::Bare(plan) => Some((&plan.id, &plan.memory)),
             Self::Nothing => None,
         }
+    }
+
+    /// The same, to change it.
+    pub(super) fn known(&mut self) -> Option<(&str, &mut Memory)> {
+        match self {
+            Self::Plan(plan) => Some((&plan.id, &mut plan.memory)),
+            Self::Bare(plan) => Some((&plan.id, &mut plan.memory)),
+            Self::Nothing => None,
+        }
+    }
+
+    pub fn owner(&self) -> Option<&SessionId> {
+        self.memory()?.1.owner.as_ref()
+    }
+
+    /// Is a review due, or the answer to one?
+    pub(super) fn is_live(&self) -> bool {
+        self.plan()
+            .is_some_and(|plan| plan.fields.awaited().is_some())
+    }
+}
+
+impl From<Plan> for State {
+    fn from(plan: Plan) -> Self {
+        Self::Plan(plan.into())
     }
 }
 
@@ -39,22 +84,29 @@ impl State {
 pub struct Plan {
     /// The name of its directory.
     pub id: String,
-    pub record: Record,
+    /// What its `state.json` says.
+    pub fields: Fields,
     pub memory: Memory,
     /// The next phase, if every machine lets the agent go at this stop. It never outlives a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passing: Option<Target>,
 }
 
-/// The plan's `state.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BarePlan {
+    pub id: String,
+    pub memory: Memory,
+    pub lack: Lack,
+}
+
+/// Why a plan's `state.json` says nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Record {
-    /// A plan from before this file existed: only its structure is checked.
+pub enum Lack {
+    /// There is none: nobody recorded the plan.
     Missing,
     /// It is left as it is; the text says what is wrong.
     Unreadable(String),
-    Fields(Fields),
 }
 
 /// Missing fields have their defaults.
@@ -73,8 +125,6 @@ pub struct Fields {
     pub tdd: bool,
 }
 
-/// So many clean reviews in a row end a cycle.
-pub const CLEAN_ENOUGH: u32 = 2;
 pub const DEFAULT_MAX_REVIEWS: u32 = 8;
 pub const DEFAULT_MODELS: [&str; 2] = ["opus", "sonnet"];
 
@@ -179,51 +229,40 @@ impl Fields {
 
     /// The phase after a cycle.
     pub(super) fn target(&self, review: Review, tasks: &Tasks, models: &[String]) -> Target {
-        let implement = self.implement();
-        match review {
-            Review::Plan => Target::Step(review, Phase::CreateTasks),
-            Review::Tasks => Target::Step(review, implement),
-            Review::AllCode => Target::Step(review, Phase::Complete),
-            // Without a table it is unknown which tasks are left; the action for the next task
-            // finds out.
-            Review::Code if tasks.rows.is_empty() => Target::Step(review, implement),
-            Review::Code if tasks.remain_beside(self.task().as_ref()) => {
-                Target::Step(review, implement)
-            }
-            Review::Code => Target::FinalReview(first(models)),
-        }
-    }
-
-    fn go(&mut self, target: &Target) {
-        match target {
-            Target::Step(review, next) => {
-                self.phase = Some(Phase::Review(*review));
-                self.next_phase = Some(next.clone());
-            }
-            Target::FinalReview(model) => {
-                self.phase = Some(Phase::Review(Review::Code));
-                self.enter(Review::AllCode, core::slice::from_ref(model));
-            }
+        // Without a table it is unknown which tasks are left; the action for the next task finds
+        // out.
+        let is_left = tasks.rows.is_empty() || tasks.remain_beside(self.task().as_ref());
+        let next = match review {
+            Review::Plan => Phase::CreateTasks,
+            Review::AllCode => Phase::Complete,
+            Review::Code if !is_left => Phase::Review(Review::AllCode),
+            Review::Tasks | Review::Code => self.implement(),
+        };
+        Target {
+            after: review,
+            next,
+            model: first(models),
+            count: None,
         }
     }
 }
 
-/// The phase that follows a cycle of reviews.
+/// The phase that follows a cycle of reviews, when the person continues.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// From this review to that phase, when the person continues.
-    Step(Review, Phase),
-    /// The last task passed: all code is reviewed at once, starting with this model.
-    FinalReview(String),
+pub struct Target {
+    pub after: Review,
+    /// The last task is followed by the review of all code.
+    pub next: Phase,
+    /// The model that another cycle begins with.
+    pub model: String,
+    /// How many reviews there were, if `state.json` still says so afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
 }
 
 impl Target {
-    pub const fn phase(&self) -> &Phase {
-        match self {
-            Self::Step(_, phase) => phase,
-            Self::FinalReview(_) => &Phase::Review(Review::AllCode),
-        }
+    pub const fn is_review(&self) -> bool {
+        matches!(self.next, Phase::Review(_))
     }
 }
 
@@ -248,26 +287,28 @@ pub(super) fn alternate(model: &str, models: &[String]) -> String {
 impl Plan {
     /// The name of its state, as the table has it.
     pub(super) fn label(&self) -> &'static str {
-        match &self.record {
-            Record::Fields(fields) if fields.due().is_some() => "due",
-            Record::Fields(fields) if fields.unanswered().is_some() => "answering",
-            Record::Missing | Record::Unreadable(_) | Record::Fields(_) => "idle",
+        if self.fields.due().is_some() {
+            "due"
+        } else if self.fields.unanswered().is_some() {
+            "answering"
+        } else {
+            "idle"
         }
     }
 
     /// The cycle is over, and the plan goes on.
     pub(super) fn go(&mut self, target: &Target) {
-        let Record::Fields(fields) = &mut self.record else {
-            return;
-        };
-        fields.go(target);
-        if self.memory.cycle.is_none() {
-            return;
+        let fields = &mut self.fields;
+        fields.phase = Some(Phase::Review(target.after));
+        if let Phase::Review(review) = target.next {
+            fields.enter(review, core::slice::from_ref(&target.model));
+        } else {
+            fields.next_phase = Some(target.next.clone());
         }
         if let Some(key) = fields.cycle() {
             self.memory.begin(key);
         } else {
-            fields.phase_iteration = None;
+            fields.phase_iteration = target.count;
             self.memory.leave();
         }
     }
@@ -284,30 +325,22 @@ impl Plan {
 
     /// The tasks that are done, and of which nobody said so. Each is named once.
     pub(super) fn forgotten(&mut self, tasks: &Tasks) -> Vec<TaskId> {
-        let Record::Fields(fields) = &self.record else {
-            return Vec::new();
-        };
         // A finished plan is not looked at any more.
-        let over = matches!(fields.phase, Some(Phase::Complete));
-        let current = fields.task();
+        let over = matches!(self.fields.phase, Some(Phase::Complete));
+        let current = self.fields.task();
         let Some(known) = &mut self.memory.done else {
             return Vec::new();
         };
-        let new: Vec<TaskId> = tasks
-            .done()
-            .filter(|task| !known.contains(task))
-            .cloned()
-            .collect();
+        let new = tasks.done().filter(|task| !known.contains(task)).cloned();
+        let mut new: Vec<TaskId> = new.collect();
         known.extend(new.iter().cloned());
-        let unsaid = |task: &TaskId| !over && current.as_ref() != Some(task);
-        new.into_iter().filter(unsaid).collect()
+        new.retain(|task| !over && current.as_ref() != Some(task));
+        new
     }
 
     /// Remembers which review is awaited after a command.
     pub(super) fn note_awaited(&mut self) {
-        if let Record::Fields(fields) = &self.record {
-            self.memory.awaited = fields.awaited();
-        }
+        self.memory.awaited = self.fields.awaited();
     }
 
     /// Follows a review that a command of ours made due. One that was written into the file by
@@ -342,8 +375,6 @@ pub struct Memory {
     /// The cycle that the plan is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Cycle>,
-    /// How many cycles we have counted.
-    pub begun: u32,
     /// Cycles that had all their reviews. An agent does not begin them again until a person
     /// has spoken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -381,9 +412,7 @@ pub struct Complaint {
 /// A review that failed and is still due.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct OverdueReview {
-    pub review: Review,
-    pub task: Option<TaskId>,
-    pub iteration: u32,
+    pub key: CycleKey,
     pub failures: u32,
     pub at: Millis,
     pub parked: Parked,
@@ -423,7 +452,7 @@ impl Memory {
 
     /// Somebody changed the plan: a review that failed before is counted anew. One that waits for
     /// a person waits on.
-    pub(super) fn changed(&mut self) {
+    pub fn changed(&mut self) {
         self.trouble.take_if(|trouble| trouble.parked == Parked::No);
     }
 

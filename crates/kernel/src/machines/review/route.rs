@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::messages::command;
 use super::phase::{Phase, Review, TaskId};
-use super::plan::{Fields, Plan, Record};
+use super::plan::{Fields, Lack, Plan, State};
 use super::standstill::Standstill;
 use super::table::{Document, Subtasks, Tasks};
 
@@ -26,7 +26,7 @@ pub const COMMIT_THE_REST: &str = "commit what is left of the plan's files, if a
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
-    pub step: Step,
+    pub step: NextStep,
     /// Why, as a sentence.
     pub because: String,
     pub by: By,
@@ -43,7 +43,7 @@ pub enum By {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
-pub enum Step {
+pub enum NextStep {
     /// Perform this action.
     Act {
         action: String,
@@ -65,24 +65,24 @@ impl Route {
     /// The text for the agent.
     pub fn sentence(&self) -> String {
         let what = match &self.step {
-            Step::Act { action, task: None } => format!("Perform the action {action}."),
-            Step::Act {
+            NextStep::Act { action, task: None } => format!("Perform the action {action}."),
+            NextStep::Act {
                 action,
                 task: Some(task),
             } => format!("Perform the action {action} for task {task}."),
-            Step::Stop { review } => format!(
+            NextStep::Stop { review } => format!(
                 "Stop: change nothing and end your turn. The {} starts when you stop.",
                 review.label()
             ),
-            Step::Finish => String::from("The plan is finished but not marked so."),
-            Step::Complete => format!(
+            NextStep::Finish => String::from("The plan is finished but not marked so."),
+            NextStep::Complete => format!(
                 "The plan is complete: {COMMIT_THE_REST}, and tell the user that all tasks are \
                  done."
             ),
-            Step::Ask => String::from(
+            NextStep::Ask => String::from(
                 "Ask: show the user the phase and the current task, and ask what to do next.",
             ),
-            Step::Repair => {
+            NextStep::Repair => {
                 String::from("Mend state.json first, and then ask for the route again.")
             }
         };
@@ -94,18 +94,21 @@ impl Route {
 }
 
 /// `still` says why the review that is due does not start, if only a person can change that.
-pub fn route(plan: &Plan, artifacts: &Artifacts, still: Option<(Review, Standstill)>) -> Route {
-    match &plan.record {
-        Record::Fields(fields) => by_state(plan, fields, artifacts, still),
-        Record::Missing => by_history("There is no state.json.", artifacts),
-        Record::Unreadable(cause) => repair(&plan.id, cause),
+pub fn route(state: &State, artifacts: &Artifacts, still: Option<(Review, Standstill)>) -> Route {
+    match state {
+        State::Plan(plan) => by_state(plan, artifacts, still),
+        State::Bare(plan) => match &plan.lack {
+            Lack::Missing => by_history("There is no state.json.", artifacts),
+            Lack::Unreadable(cause) => repair(&plan.id, cause),
+        },
+        State::Nothing => by_history("There is no plan.", artifacts),
     }
 }
 
 /// No guess leads around a review that the file may have made due.
 fn repair(plan: &str, cause: &str) -> Route {
     Route {
-        step: Step::Repair,
+        step: NextStep::Repair,
         because: format!(
             "{cause}. Run {}, which puts back its last good content.",
             command(plan, "repair")
@@ -114,12 +117,8 @@ fn repair(plan: &str, cause: &str) -> Route {
     }
 }
 
-fn by_state(
-    plan: &Plan,
-    fields: &Fields,
-    artifacts: &Artifacts,
-    still: Option<(Review, Standstill)>,
-) -> Route {
+fn by_state(plan: &Plan, artifacts: &Artifacts, still: Option<(Review, Standstill)>) -> Route {
+    let fields = &plan.fields;
     if let Some((field, text)) = fields.undecidable() {
         let cause = format!("{field} of state.json is \"{text}\", which is not a phase");
         return repair(&plan.id, &cause);
@@ -128,9 +127,9 @@ fn by_state(
         // The agent can still answer a review; the next one does not start.
         (Some(Phase::Review(_)), Some((review, still))) => {
             let sentence = still.sentence(&plan.id, review);
-            (Step::Ask, format!("It waits for a person: {sentence}."))
+            (NextStep::Ask, format!("It waits for a person: {sentence}."))
         }
-        (Some(next), _) => by_next(next, plan, fields, artifacts),
+        (Some(next), _) => by_next(next, plan, artifacts),
         (None, _) => by_last(fields),
     };
     Route {
@@ -140,7 +139,8 @@ fn by_state(
     }
 }
 
-fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
+fn by_next(next: &Phase, plan: &Plan, artifacts: &Artifacts) -> (NextStep, String) {
+    let fields = &plan.fields;
     let task = fields.task();
     match next {
         Phase::PostReview(review) => {
@@ -163,7 +163,7 @@ fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) ->
         }
         Phase::Review(review) => at_review(*review, fields, artifacts),
         Phase::CompleteTask | Phase::CompleteTaskTdd if artifacts.tasks.are_finished() => (
-            Step::Stop {
+            NextStep::Stop {
                 review: Review::AllCode,
             },
             "No task is left.".into(),
@@ -182,7 +182,7 @@ fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) ->
             (act(next.as_str(), task), format!("next_phase is {next}."))
         }
         Phase::Complete => (
-            Step::Finish,
+            NextStep::Finish,
             format!(
                 "The last reviews are over: run {}, {COMMIT_THE_REST}, and tell the user that all \
                  tasks are done.",
@@ -190,18 +190,21 @@ fn by_next(next: &Phase, plan: &Plan, fields: &Fields, artifacts: &Artifacts) ->
             ),
         ),
         Phase::Unknown(text) => (
-            Step::Ask,
+            NextStep::Ask,
             format!("next_phase is \"{text}\", which is not a phase."),
         ),
     }
 }
 
 /// A review is due: was the work before it finished?
-fn at_review(review: Review, fields: &Fields, artifacts: &Artifacts) -> (Step, String) {
+fn at_review(review: Review, fields: &Fields, artifacts: &Artifacts) -> (NextStep, String) {
     if let Some(Phase::PostReview(_)) = fields.phase {
-        return (Step::Stop { review }, "The last review is answered.".into());
+        return (
+            NextStep::Stop { review },
+            "The last review is answered.".into(),
+        );
     }
-    let stop = |because: &str| (Step::Stop { review }, because.into());
+    let stop = |because: &str| (NextStep::Stop { review }, because.into());
     match review {
         Review::Plan => match artifacts.plan {
             Document::Whole => stop("plan.md is written."),
@@ -231,7 +234,7 @@ fn at_review(review: Review, fields: &Fields, artifacts: &Artifacts) -> (Step, S
     }
 }
 
-fn by_last(fields: &Fields) -> (Step, String) {
+fn by_last(fields: &Fields) -> (NextStep, String) {
     match &fields.phase {
         Some(
             phase @ (Phase::ContinueTask
@@ -243,15 +246,15 @@ fn by_last(fields: &Fields) -> (Step, String) {
             act("continue-task", fields.task()),
             format!("{phase} was the last action, and nothing follows it by itself."),
         ),
-        Some(Phase::Complete) => (Step::Complete, String::new()),
+        Some(Phase::Complete) => (NextStep::Complete, String::new()),
         Some(phase) => (
-            Step::Ask,
+            NextStep::Ask,
             format!(
                 "phase is {phase}, current_task is {}, and nothing follows by itself.",
                 fields.current_task.as_deref().unwrap_or("null")
             ),
         ),
-        None => (Step::Ask, "state.json names no phase.".into()),
+        None => (NextStep::Ask, "state.json names no phase.".into()),
     }
 }
 
@@ -264,7 +267,7 @@ fn by_history(why: &str, artifacts: &Artifacts) -> Route {
         (_, None) if artifacts.tasks.rows.is_empty() => {
             (act("create-tasks", None), "There are no tasks yet.")
         }
-        (_, None) => (Step::Complete, "Every task of tasks.md is done."),
+        (_, None) => (NextStep::Complete, "Every task of tasks.md is done."),
         (_, Some(row)) => {
             let begun = row.status == super::table::Status::InProgress;
             let action = if begun { "continue-task" } else { "next-task" };
@@ -286,8 +289,8 @@ fn by_history(why: &str, artifacts: &Artifacts) -> Route {
     }
 }
 
-fn act(action: &str, task: Option<TaskId>) -> Step {
-    Step::Act {
+fn act(action: &str, task: Option<TaskId>) -> NextStep {
+    NextStep::Act {
         action: action.into(),
         task,
     }

@@ -6,7 +6,6 @@ use alloc::string::String;
 use super::messages::{command, directory};
 use super::plan::Waiting;
 use super::standstill::Standstill;
-use super::stop::is_live;
 use super::{Plan, Review, State};
 use crate::event::{self, Author, StartSource};
 use crate::machine::{Input, Nothing, OnContext, Step};
@@ -19,7 +18,7 @@ pub(super) fn on_start(state: &State, input: &Input<'_, Review>) -> Step<Review,
     let (State::Plan(plan), Some(here)) = (state, &input.event.session) else {
         return ignore();
     };
-    if !is_new(*source) || plan.memory.owner.is_some() || !is_live(plan) {
+    if !is_new(*source) || plan.memory.owner.is_some() || !state.is_live() {
         return ignore();
     }
     let mut plan = plan.clone();
@@ -43,29 +42,25 @@ pub(super) fn on_prompt(state: &State, input: &Input<'_, Review>) -> Step<Review
     else {
         return ignore();
     };
-    let (State::Plan(plan), Some(here)) = (state, &input.event.session) else {
+    let Some(here) = &input.event.session else {
         return ignore();
     };
-    if plan
-        .memory
-        .owner
-        .as_ref()
-        .is_some_and(|owner| owner != here)
-    {
+    let mut after = state.clone();
+    let Some((_, memory)) = after.known() else {
+        return ignore();
+    };
+    if memory.owner.as_ref().is_some_and(|owner| owner != here) {
         return ignore();
     }
-    let mut plan = plan.clone();
-    let question = question(&plan, input);
-    plan.memory.allow_again();
-    if let Some(question) = question {
-        plan.memory.waiting = Some(Waiting::Told);
-        return Step::take("ask", State::Plan(plan), OnContext::Tell(question));
+    memory.allow_again();
+    if let Some(question) = state.plan().and_then(|plan| question(plan, input)) {
+        memory.waiting = Some(Waiting::Told);
+        return Step::take("ask", after, OnContext::Tell(question));
     }
-    let state_now = State::Plan(plan);
-    if state_now == *state {
+    if after == *state {
         return ignore();
     }
-    Step::take("spoke", state_now, OnContext::Pass)
+    Step::take("spoke", after, OnContext::Pass)
 }
 
 /// What the agent has not heard of yet, and only a person can change.
@@ -73,8 +68,7 @@ fn question(plan: &Plan, input: &Input<'_, Review>) -> Option<String> {
     if plan.memory.waiting != Some(Waiting::Untold) {
         return None;
     }
-    let facts = input.facts;
-    let (review, still) = Standstill::of(plan, facts.counting, &facts.settings)?;
+    let (review, still) = Standstill::of(plan, &input.facts.settings)?;
     Some(format!(
         "{}. Unless the user's message settles this, show them these choices and ask.",
         still.sentence(&plan.id, review)
@@ -82,15 +76,15 @@ fn question(plan: &Plan, input: &Input<'_, Review>) -> Option<String> {
 }
 
 pub(super) fn on_end(state: &State, input: &Input<'_, Review>) -> Step<Review, Nothing> {
-    let State::Plan(plan) = state else {
-        return Step::ignore(state, Nothing);
-    };
-    if plan.memory.owner.is_none() || plan.memory.owner != input.event.session {
-        return Step::ignore(state, Nothing);
+    let owner = state.owner();
+    let mut after = state.clone();
+    match after.known() {
+        Some((_, memory)) if owner.is_some() && owner == input.event.session.as_ref() => {
+            memory.owner = None;
+            Step::take("leave", after, Nothing)
+        }
+        _ => Step::ignore(state, Nothing),
     }
-    let mut plan = plan.clone();
-    plan.memory.owner = None;
-    Step::take("leave", State::Plan(plan), Nothing)
 }
 
 /// Does this start continue the same person's earlier work?

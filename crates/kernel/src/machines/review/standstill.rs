@@ -6,10 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Settings;
-use super::cycle::{Counting, CycleKey};
+use super::cycle::CycleKey;
 use super::messages::{command, dollars};
 use super::phase::Review;
-use super::plan::{Fields, Parked, Plan, Record};
+use super::plan::{Parked, Plan};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standstill {
@@ -35,20 +35,13 @@ pub enum Standstill {
 }
 
 impl Standstill {
-    /// Had the cycle all its reviews, as we count them?
-    pub(super) fn limit(
-        plan: &Plan,
-        fields: &Fields,
-        review: Review,
-        counting: Counting,
-    ) -> Option<Self> {
-        let most = fields.max_reviews;
-        let key = CycleKey::of(review, fields);
-        let done = match (counting, plan.memory.in_cycle(&key)) {
-            (Counting::Files, _) => fields.phase_iteration.unwrap_or(0),
-            (Counting::Cycles, Some(cycle)) => cycle.done,
-            (Counting::Cycles, None) if plan.memory.is_exhausted(&key) => most,
-            (Counting::Cycles, None) => 0,
+    /// Had the cycle all its reviews?
+    pub(super) fn limit(plan: &Plan, key: &CycleKey) -> Option<Self> {
+        let most = plan.fields.max_reviews;
+        let done = match plan.memory.in_cycle(key) {
+            Some(cycle) => cycle.done,
+            None if plan.memory.is_exhausted(key) => most,
+            None => 0,
         };
         (most > 0 && done >= most).then_some(Self::Limit { done, most })
     }
@@ -69,24 +62,27 @@ impl Standstill {
 
     pub(super) fn parked(plan: &Plan, key: &CycleKey) -> Option<Self> {
         let trouble = plan.memory.trouble.as_ref()?;
-        let same = trouble.review == key.review && trouble.task == key.task;
-        (same && trouble.parked == Parked::Yes).then_some(Self::Parked {
-            failures: trouble.failures,
-        })
+        let parked = trouble.key == *key && trouble.parked == Parked::Yes;
+        let failures = trouble.failures;
+        parked.then_some(Self::Parked { failures })
     }
 
     /// What the next stop would find, as far as plan and settings tell.
-    pub fn of(plan: &Plan, counting: Counting, settings: &Settings) -> Option<(Review, Self)> {
-        let Record::Fields(fields) = &plan.record else {
-            return None;
-        };
-        let review = fields.awaited().filter(|_| fields.max_reviews > 0)?;
-        let key = CycleKey::of(review, fields);
+    pub fn of(plan: &Plan, settings: &Settings) -> Option<(Review, Self)> {
+        let review = Self::may_concern(plan)?;
+        let key = CycleKey::of(review, &plan.fields);
         let still = Self::contested(plan, &key)
-            .or_else(|| Self::limit(plan, fields, review, counting))
+            .or_else(|| Self::limit(plan, &key))
             .or_else(|| Self::cost(plan, settings))
             .or_else(|| Self::parked(plan, &key));
         Some((review, still?))
+    }
+
+    /// The review that could be kept from starting.
+    pub fn may_concern(plan: &Plan) -> Option<Review> {
+        plan.fields
+            .awaited()
+            .filter(|_| plan.fields.max_reviews > 0)
     }
 
     /// The arrow of the table.

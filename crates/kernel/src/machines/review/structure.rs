@@ -86,6 +86,11 @@ pub fn violations(directory: Directory<'_>) -> Vec<String> {
     broken
 }
 
+/// That no rule is broken.
+pub fn approval(plan: &str) -> String {
+    format!("Plan '{plan}' structure validated successfully")
+}
+
 /// All violations, as the agent reads them.
 pub fn complaint(plan: &str, violations: &[String]) -> String {
     format!("Plan '{plan}': {}", violations.join("; "))

@@ -97,6 +97,11 @@ impl Tasks {
             .filter(|id| id.is_number())
     }
 
+    /// Is it a task of the plan? Without a table, nobody knows.
+    pub fn may_have(&self, task: &TaskId) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|row| row.id == *task)
+    }
+
     /// Is anything left to do besides the current task?
     pub fn remain_beside(&self, current: Option<&TaskId>) -> bool {
         self.open_beside(current).next().is_some()

@@ -279,9 +279,9 @@ fn another_sessions_plan_is_named_once_and_left_alone() {
 fn a_plan_of_nobody_is_taken_by_the_only_session() {
     let mut world = World::due(Kind::Code);
     world.plan.memory.owner = None;
-    world.facts.company = OtherSessions::Several;
+    world.facts.asker = Asker::Session(OtherSessions::Several);
     assert_eq!(world.says().1.len(), 1);
-    world.facts.company = OtherSessions::Alone;
+    world.facts.asker = Asker::Session(OtherSessions::Alone);
     world.runs();
     let (_, hold, notes) = world.reviewed(FAIL);
     assert!(!hold.is_empty());
@@ -293,7 +293,7 @@ fn a_plan_of_nobody_is_taken_by_the_only_session() {
 fn what_this_version_does_not_know_is_reported_and_kept() {
     let mut world = World::due(Kind::Code);
     world.fields().next_phase = Some(Phase::parse("polish"));
-    let before = world.plan.record.clone();
+    let before = world.plan.fields.clone();
     let (hold, notes) = world.says();
     assert!(
         hold.contains("`mainspring plan repair --plan demo`"),
@@ -303,7 +303,7 @@ fn what_this_version_does_not_know_is_reported_and_kept() {
         notes[0].contains("next_phase of plan 'demo' is \"polish\""),
         "{notes:?}"
     );
-    assert_eq!(world.plan.record, before);
+    assert_eq!(world.plan.fields, before);
 }
 
 /// The host would override the block. The review is paid for, so it must not be lost.
@@ -335,36 +335,28 @@ fn two_clean_reviews_wait_for_the_other_machines() {
     };
     let plan = |fields: &Fields| {
         let mut plan = world_with(fields).plan;
-        plan.passing = Some(plan::Target::Step(Kind::Plan, Phase::CreateTasks));
+        plan.passing = Some(plan::Target {
+            after: Kind::Plan,
+            next: Phase::CreateTasks,
+            model: "opus".into(),
+            count: None,
+        });
         State::Plan(plan.into())
     };
-    let record = |state: State| match state {
-        State::Plan(plan) => plan.record,
-        State::Nothing => panic!("the plan is gone"),
-    };
     let held = Review::settle(plan(&fields), Settled::Continued);
-    assert_eq!(record(held), Record::Fields(fields.clone()));
+    assert_eq!(held.plan().map(|plan| &plan.fields), Some(&fields));
     let mut world = world_with(&fields);
     world.says();
     fields.next_phase = Some(Phase::CreateTasks);
     fields.phase_iteration = None;
-    assert_eq!(
-        world.plan.record,
-        Record::Fields(fields),
-        "no third review is paid for"
-    );
+    assert_eq!(world.plan.fields, fields, "no third review is paid for");
 }
 
 #[test]
 fn the_four_blocks() {
-    let mut texts = vec![];
-    for counting in [Counting::Files, Counting::Cycles] {
-        texts.extend(Kind::ALL.map(|review| {
-            let mut world = World::due(review);
-            world.facts.counting = counting;
-            world.reviewed(FAIL).1
-        }));
-    }
+    let mut texts = Kind::ALL
+        .map(|review| World::due(review).reviewed(FAIL).1)
+        .to_vec();
     texts.push(World::due(Kind::Plan).reviewed(PASS).1);
     insta::assert_snapshot!(texts.join("\n\n"));
 }
@@ -391,8 +383,8 @@ fn money_is_rounded_up() {
     }
 }
 
-fn at_phase(phase: &str, next: Option<&str>) -> Record {
-    Record::Fields(Fields {
+fn at_phase(phase: &str, next: Option<&str>) -> Result<Fields, Lack> {
+    Ok(Fields {
         current_task: Some("1".into()),
         phase: Some(Phase::parse(phase)),
         phase_iteration: Some(2),
@@ -418,10 +410,9 @@ fn the_routing_table() {
         ..crashed.clone()
     };
     let mut table = String::new();
-    let mut row = |title: &str, record: &Record, artifacts: &route::Artifacts| {
-        let mut plan = World::new(Fields::default()).plan;
-        plan.record = record.clone();
-        let route = route::route(&plan, artifacts, None);
+    let mut row = |title: &str, fields: &Result<Fields, Lack>, artifacts: &route::Artifacts| {
+        let state = State::of("demo".into(), fields.clone(), Memory::default());
+        let route = route::route(&state, artifacts, None);
         let _ = writeln!(table, "{title}: {}", route.sentence());
     };
     for phase in Phase::ALL {
@@ -439,9 +430,9 @@ fn the_routing_table() {
         let record = at_phase(phase.as_str(), None);
         row(&format!("last {phase}"), &record, &artifacts);
     }
-    row("no state", &Record::Missing, &artifacts);
-    row("no state, nothing", &Record::Missing, &crashed);
-    let unreadable = Record::Unreadable("state.json contains invalid JSON".into());
+    row("no state", &Err(Lack::Missing), &artifacts);
+    row("no state, nothing", &Err(Lack::Missing), &crashed);
+    let unreadable = Err(Lack::Unreadable("state.json contains invalid JSON".into()));
     row("bad state, no tasks", &unreadable, &planned);
     insta::assert_snapshot!(table);
 }
@@ -460,7 +451,7 @@ fn a_neighbour_does_not_take_a_plan_whose_reviewer_is_at_work() {
     assert_eq!(world.plan.memory.owner, None);
     // Now two sessions work here, and the verdict still counts.
     world.event.session = Some(session("s"));
-    world.facts.company = OtherSessions::Several;
+    world.facts.asker = Asker::Session(OtherSessions::Several);
     world.facts.written.push(1);
     let outcome = Outcome::new(FAIL, Millis(1), 10_000);
     world.effect_status = EffectStatus::Done(intent, outcome);

@@ -2,14 +2,13 @@
 
 mod refused;
 
-use alloc::boxed::Box;
 use alloc::string::String;
 
 use super::Review;
 use super::cycle::CycleKey;
 use super::findings::Reply;
 use super::phase::{Phase, Review as Kind, TaskId};
-use super::plan::{Fields, Memory, Plan, Record, State};
+use super::plan::{Fields, Lack, Memory, Plan, State};
 use super::table::Tasks;
 use crate::hidden::quote;
 use crate::ids::SessionId;
@@ -58,22 +57,35 @@ pub fn init(
 ) -> Result<VerbStep<Review>, Refused> {
     let recorded = match state {
         State::Nothing => false,
-        State::Plan(plan) => plan.record != Record::Missing,
+        State::Bare(plan) => plan.lack != Lack::Missing,
+        State::Plan(_) => true,
     };
     if recorded {
         return Err(Refused::Recorded(name.into()));
     }
     let plan = Plan {
         id: name.into(),
-        record: Record::Fields(fresh(asked.models)),
+        fields: fresh(asked.models),
         memory,
         passing: None,
     };
-    let key = CycleKey {
-        review: Kind::Plan,
-        task: None,
-    };
+    let key = CycleKey::of(Kind::Plan, &plan.fields);
     Ok(moved("init", entered(plan, key, asked)?, asked.actor))
+}
+
+/// The plan, if its `state.json` can be read.
+pub fn recorded(state: &State) -> Result<&Plan, Refused> {
+    match state {
+        State::Plan(plan) => Ok(plan),
+        State::Bare(plan) => Err(match &plan.lack {
+            Lack::Missing => Refused::NoState(plan.id.clone()),
+            Lack::Unreadable(problem) => Refused::Unreadable {
+                plan: plan.id.clone(),
+                problem: problem.clone(),
+            },
+        }),
+        State::Nothing => Err(Refused::NoState(String::new())),
+    }
 }
 
 /// The state of a new plan.
@@ -93,7 +105,7 @@ pub fn advance(
     task: Option<&TaskId>,
     asked: Asked<'_>,
 ) -> Result<VerbStep<Review>, Refused> {
-    let before = fields(plan)?;
+    let before = &plan.fields;
     if let Phase::Unknown(text) = phase {
         return Err(Refused::NoSuchPhase(text.clone()));
     }
@@ -169,15 +181,15 @@ fn entered(mut plan: Plan, key: CycleKey, asked: Asked<'_>) -> Result<Plan, Refu
 
 /// `state.json` shows the cycle as it is.
 fn keep_counts(plan: &mut Plan, key: &CycleKey) {
-    if let (Some(cycle), Record::Fields(fields)) = (plan.memory.in_cycle(key), &mut plan.record) {
-        fields.phase_iteration = Some(cycle.done);
-        fields.consecutive_clean = cycle.streak;
+    if let Some(cycle) = plan.memory.in_cycle(key) {
+        plan.fields.phase_iteration = Some(cycle.done);
+        plan.fields.consecutive_clean = cycle.streak;
     }
 }
 
 /// Is this a task of the plan? Without a table, nobody knows.
 fn known(plan: &str, task: &TaskId, tasks: &Tasks) -> Result<(), Refused> {
-    if tasks.rows.is_empty() || tasks.rows.iter().any(|row| row.id == *task) {
+    if tasks.may_have(task) {
         return Ok(());
     }
     Err(Refused::NoSuchTask {
@@ -277,7 +289,7 @@ pub enum Setting {
 }
 
 pub fn set(plan: &Plan, setting: Setting, asked: Asked<'_>) -> Result<VerbStep<Review>, Refused> {
-    let before = fields(plan)?;
+    let before = &plan.fields;
     let mut next = before.clone();
     match setting {
         Setting::MaxReviews(count) => next.max_reviews = count,
@@ -306,7 +318,7 @@ pub fn restart(
     task: Option<&TaskId>,
     asked: Asked<'_>,
 ) -> Result<VerbStep<Review>, Refused> {
-    let before = fields(plan)?;
+    let before = &plan.fields;
     if let Some(task) = task {
         known(&plan.id, task, asked.tasks)?;
     }
@@ -341,7 +353,7 @@ pub fn accept(
     written: Written,
     asked: Asked<'_>,
 ) -> Result<VerbStep<Review>, Refused> {
-    let before = fields(plan)?;
+    let before = &plan.fields;
     let Some(review) = before.awaited() else {
         return Err(Refused::NothingDue(plan.id.clone()));
     };
@@ -357,10 +369,10 @@ pub fn accept(
     plan.memory.allow_again();
     plan.memory.clear_trouble();
     plan.go(&target);
-    let state = State::Plan(Box::new(plan.clone()));
-    let rule = match state.fields().and_then(Fields::due) {
-        Some(_) => "accept-last",
-        None => "accept",
+    let rule = if target.is_review() {
+        "accept-last"
+    } else {
+        "accept"
     };
     Ok(moved(rule, plan, asked.actor))
 }
@@ -384,16 +396,18 @@ pub fn answer(plan: &Plan, reply: &Reply, asked: Asked<'_>) -> Result<VerbStep<R
 }
 
 /// Gives the plan to a session. If a person names none, the next session that stops here gets it.
-pub fn adopt(plan: &Plan, to: Option<&SessionId>) -> VerbStep<Review> {
-    let mut plan = plan.clone();
-    plan.memory.moved_by(to);
-    plan.memory.owner = to.cloned();
-    Step::take("adopt", State::Plan(plan.into()), Nothing)
+pub fn adopt(state: &State, to: Option<&SessionId>) -> VerbStep<Review> {
+    let mut after = state.clone();
+    if let Some((_, memory)) = after.known() {
+        memory.moved_by(to);
+        memory.owner = to.cloned();
+    }
+    Step::take("adopt", after, Nothing)
 }
 
 /// Makes the due review run now, even if it failed or waits for a person.
 pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refused> {
-    if fields(plan)?.awaited().is_none() {
+    if plan.fields.awaited().is_none() {
         return Err(Refused::NothingDue(plan.id.clone()));
     }
     let mut plan = plan.clone();
@@ -401,29 +415,9 @@ pub fn review_now(plan: &Plan, actor: &Actor) -> Result<VerbStep<Review>, Refuse
     Ok(moved("review-now", plan, actor))
 }
 
-/// Did the review happen that was asked for, or is none needed any more? `rule` is the arrow that
-/// was taken.
-pub fn is_done(rule: &str) -> bool {
-    matches!(
-        rule,
-        "issues" | "clean" | "escalated" | "passed" | "passed-last" | "skip" | "skip-last"
-    )
-}
-
-fn fields(plan: &Plan) -> Result<&Fields, Refused> {
-    match &plan.record {
-        Record::Fields(fields) => Ok(fields),
-        Record::Missing => Err(Refused::NoState(plan.id.clone())),
-        Record::Unreadable(problem) => Err(Refused::Unreadable {
-            plan: plan.id.clone(),
-            problem: problem.clone(),
-        }),
-    }
-}
-
 fn with_fields(plan: &Plan, fields: Fields) -> Plan {
     Plan {
-        record: Record::Fields(fields),
+        fields,
         ..plan.clone()
     }
 }
@@ -438,7 +432,7 @@ fn moved(rule: &'static str, mut plan: Plan, actor: &Actor) -> VerbStep<Review> 
     if plan.memory.awaited.is_none() {
         plan.memory.leave();
     }
-    Step::take(rule, State::Plan(plan.into()), Nothing)
+    Step::take(rule, plan.into(), Nothing)
 }
 
 #[cfg(test)]

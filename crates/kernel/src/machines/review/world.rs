@@ -57,7 +57,7 @@ impl World {
         Self {
             plan: Plan {
                 id: "demo".into(),
-                record: Record::Fields(fields),
+                fields,
                 memory: Memory {
                     owner: Some(session("s")),
                     ..Memory::default()
@@ -65,12 +65,9 @@ impl World {
                 passing: None,
             },
             facts: Facts {
-                door: Door::Hook,
-                tells_progress: true,
-                counting: Counting::Cycles,
+                asker: Asker::Session(OtherSessions::Alone),
                 unrecorded: false,
                 replies: Vec::new(),
-                company: OtherSessions::Alone,
                 violations: vec![],
                 warnings: vec![],
                 tasks: Tasks::parse(TABLE_MD),
@@ -81,7 +78,7 @@ impl World {
                     on_failure: OnFailure::Approve,
                     max_cost: None,
                     deadline: Millis::seconds(600),
-                    streak: StreakRule::Subject,
+                    findings: true,
                 },
             },
             event: Event {
@@ -124,10 +121,7 @@ impl World {
     }
 
     pub(super) fn fields(&mut self) -> &mut Fields {
-        match &mut self.plan.record {
-            Record::Fields(fields) => fields,
-            other => panic!("no fields: {other:?}"),
-        }
+        &mut self.plan.fields
     }
 
     pub(super) fn case(&self, state: State) -> Case {
@@ -243,9 +237,7 @@ impl World {
 
     /// The agent was held once for an answer that nobody recorded.
     pub(super) fn remind(&mut self) {
-        let Record::Fields(fields) = &self.plan.record else {
-            return;
-        };
+        let fields = &self.plan.fields;
         let number = self.plan.memory.number(fields);
         let answer = |review: Kind| review.answer_file(fields.task().as_ref(), number);
         self.plan.memory.reminded = fields.unanswered().map(answer);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mainspring_kernel::SessionId;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
-use mainspring_kernel::machines::review::Memory;
+use mainspring_kernel::machines::review::{Memory, State};
 use mainspring_store::Trouble;
 use serde::{Deserialize, Serialize};
 
@@ -42,10 +42,13 @@ impl Memories {
         self.stored.plans.get(plan)?.owner.as_ref()
     }
 
-    /// The change that stores this memory of one plan.
-    pub(crate) fn remember(&self, plan: &str, memory: Memory) -> Result<FileChange, Trouble> {
+    /// The change that stores what is now remembered of one plan.
+    pub(crate) fn remember(&self, after: &State) -> Result<Option<FileChange>, Trouble> {
+        let Some((plan, memory)) = after.memory() else {
+            return Ok(None);
+        };
         let mut stored = self.stored.clone();
-        stored.plans.insert(plan.to_owned(), memory);
-        json_state::change(&self.file, Some(&stored))
+        stored.plans.insert(plan.to_owned(), memory.clone());
+        json_state::change(&self.file, Some(&stored)).map(Some)
     }
 }

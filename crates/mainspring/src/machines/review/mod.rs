@@ -19,11 +19,13 @@ use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind as EventKind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::check::Occasion;
+use mainspring_kernel::machines::review::cycle::CycleKey;
 use mainspring_kernel::machines::review::findings::{self, Reply};
 use mainspring_kernel::machines::review::standstill::Standstill;
 use mainspring_kernel::machines::review::table::Tasks;
+use mainspring_kernel::machines::review::verbs::{self, Refused};
 use mainspring_kernel::machines::review::{
-    AnswerFile, Counting, Door, Facts, Fields, Kind, Memory, OtherSessions, Outcome, Plan, Record,
+    AnswerFile, Asker, Facts, Fields, Kind, Lack, Memory, OtherSessions, Outcome, Phase, Plan,
     Review, Settings, State, messages, structure,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
@@ -71,22 +73,14 @@ impl MachineShell for Shell {
         let Some(opened) = open(context, subject)? else {
             return Ok(None);
         };
-        let tasks = tasks(&opened.dir)?;
-        let facts = facts(context, &opened, tasks.as_deref())?;
-        let plan = Plan {
-            memory: opened.memory(),
-            id: opened.dir.id,
-            record: opened.record,
-            passing: None,
+        let facts = facts(context, &opened)?;
+        let found = Found {
+            plan: opened.dir.id,
+            memories: opened.memories,
+            state_file: opened.state_file,
         };
-        Ok(Some(Loaded {
-            found: Found {
-                plan: plan.id.clone(),
-                memories: opened.memories,
-                state_file: opened.state_file,
-            },
-            input: InputOf::new(State::Plan(plan.into()), facts),
-        }))
+        let input = InputOf::new(opened.state, facts);
+        Ok(Some(Loaded { input, found }))
     }
 
     fn subject(found: &Found) -> Option<&str> {
@@ -99,20 +93,15 @@ impl MachineShell for Shell {
         found: &Found,
         transition: &TransitionOf<Review>,
     ) -> Result<Vec<FileChange>, Trouble> {
-        let (State::Plan(before), State::Plan(after)) = (&input.state, &transition.state) else {
-            return Err(Trouble::Other(
-                "internal: a plan appeared or disappeared".into(),
-            ));
-        };
+        let (before, after) = (&input.state, &transition.state);
         let mut changes = Vec::new();
-        if before.memory != after.memory {
-            let memory = after.memory.clone();
-            changes.push(found.memories.remember(&after.id, memory)?);
+        if before.memory() != after.memory() {
+            changes.extend(found.memories.remember(after)?);
         }
-        if before.record != after.record
-            && let Record::Fields(fields) = &after.record
+        if let Some(plan) = after.plan()
+            && before.plan().map(|plan| &plan.fields) != Some(&plan.fields)
         {
-            changes.push(write_state(&found.state_file, fields));
+            changes.push(write_state(&found.state_file, &plan.fields));
         }
         Ok(changes)
     }
@@ -131,9 +120,10 @@ impl MachineShell for Shell {
             return Vec::new();
         }
         let opened = open(context, None).ok().flatten();
-        let Some(Record::Fields(fields)) = opened.map(|opened| opened.record) else {
+        let Some(plan) = opened.as_ref().and_then(|opened| opened.state.plan()) else {
             return Vec::new();
         };
+        let fields = &plan.fields;
         let due = fields.due().map(|_| Occasion::Review);
         let completes = fields.completes_task().then_some(Occasion::Complete);
         due.into_iter().chain(completes).collect()
@@ -141,36 +131,29 @@ impl MachineShell for Shell {
 
     fn waits_for_trust(context: &EventContext<'_>) -> Option<String> {
         let brought = context.project.has(PLANS).then(|| open(context, None));
-        let plan = brought?.ok()??.plan();
-        match standstill(context, &plan).ok()?? {
+        let opened = brought?.ok()??;
+        let plan = opened.state.plan()?;
+        match standstill(context, plan).ok()?? {
             (review, still @ Standstill::Untrusted) => Some(still.sentence(&plan.id, review)),
             _ => None,
         }
     }
 
     fn works_for(input: &InputOf<Review>, session: &SessionId) -> bool {
-        match &input.state {
-            State::Nothing => false,
-            State::Plan(plan) => plan.memory.owner.as_ref() == Some(session),
-        }
+        input.state.owner() == Some(session)
     }
 
     fn summary(input: &InputOf<Review>) -> String {
-        match &input.state {
-            State::Nothing => "no plan".into(),
-            State::Plan(plan) => {
-                let (counting, settings) = (input.facts.counting, &input.facts.settings);
-                describe(plan, settings, Standstill::of(plan, counting, settings))
-            }
-        }
+        let settings = &input.facts.settings;
+        let plan = input.state.plan();
+        let still = plan.and_then(|plan| Standstill::of(plan, settings));
+        describe(&input.state, settings, still)
     }
 
     fn summary_here(context: &EventContext<'_>, input: &InputOf<Review>) -> String {
-        let State::Plan(plan) = &input.state else {
-            return Self::summary(input);
-        };
-        match standstill(context, plan) {
-            Ok(still) => describe(plan, &input.facts.settings, still),
+        let plan = input.state.plan();
+        match plan.map_or(Ok(None), |plan| standstill(context, plan)) {
+            Ok(still) => describe(&input.state, &input.facts.settings, still),
             Err(_) => Self::summary(input),
         }
     }
@@ -188,25 +171,20 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) dir: PlanDir,
-    pub(crate) record: Record,
+    pub(crate) state: State,
     pub(crate) warnings: Vec<String>,
     pub(crate) memories: Memories,
     pub(crate) state_file: FoundFile,
 }
 
 impl Opened {
-    pub(crate) fn memory(&self) -> Memory {
-        self.memories.of(&self.dir.id)
+    /// The plan, if its `state.json` can be read.
+    pub(crate) fn plan(&self) -> Result<&Plan, Refused> {
+        verbs::recorded(&self.state)
     }
 
-    /// The plan as it was found.
-    pub(crate) fn plan(&self) -> Plan {
-        Plan {
-            id: self.dir.id.clone(),
-            record: self.record.clone(),
-            memory: self.memory(),
-            passing: None,
-        }
+    pub(crate) fn memory(&self) -> Memory {
+        self.memories.of(&self.dir.id)
     }
 }
 
@@ -231,9 +209,9 @@ pub(crate) fn open(
     let dir = plans.swap_remove(at);
     let path = dir.path.join(STATE);
     let bytes = no_symlink::read(&path, limits::STATE_FILE)?;
-    let (record, warnings) = record::read(bytes.as_deref());
+    let (fields, warnings) = record::read(bytes.as_deref());
     Ok(Some(Opened {
-        record,
+        state: State::of(dir.id.clone(), fields, memories.of(&dir.id)),
         warnings,
         memories,
         state_file: FoundFile { path, bytes },
@@ -270,11 +248,10 @@ fn choose(
 pub(crate) fn broken_states(context: &EventContext<'_>) -> Result<Vec<(String, String)>, Trouble> {
     let mut broken = Vec::new();
     for dir in directory::all(&context.project.file(PLANS))? {
-        let bytes = no_symlink::read(&dir.path.join(STATE), limits::STATE_FILE)?;
-        let problem = match record::read(bytes.as_deref()).0 {
-            Record::Missing => None,
-            Record::Unreadable(problem) => Some(problem),
-            Record::Fields(fields) => fields.undecidable().map(|(field, phase)| {
+        let problem = match read_fields(&dir)? {
+            Err(Lack::Missing) => None,
+            Err(Lack::Unreadable(problem)) => Some(problem),
+            Ok(fields) => fields.undecidable().map(|(field, phase)| {
                 format!("{field} in state.json is {phase:?}, which is no phase")
             }),
         };
@@ -283,13 +260,15 @@ pub(crate) fn broken_states(context: &EventContext<'_>) -> Result<Vec<(String, S
     Ok(broken)
 }
 
+/// What a plan's `state.json` says.
+pub(crate) fn read_fields(dir: &PlanDir) -> Result<Result<Fields, Lack>, Trouble> {
+    let bytes = no_symlink::read(&dir.path.join(STATE), limits::STATE_FILE)?;
+    Ok(record::read(bytes.as_deref()).0)
+}
+
 /// Is a review due, or the answer to one?
 fn awaits_review(plan: &PlanDir) -> bool {
-    let bytes = no_symlink::read(&plan.path.join(STATE), limits::STATE_FILE);
-    match record::read(bytes.ok().flatten().as_deref()).0 {
-        Record::Fields(fields) => fields.awaited().is_some(),
-        Record::Missing | Record::Unreadable(_) => false,
-    }
+    matches!(read_fields(plan), Ok(Ok(fields)) if fields.awaited().is_some())
 }
 
 /// The models of the reviewers; they take turns.
@@ -311,60 +290,57 @@ pub(crate) fn text(dir: &PlanDir, name: &str) -> Result<Option<String>, Trouble>
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-fn tasks(dir: &PlanDir) -> Result<Option<String>, Trouble> {
-    text(dir, "tasks.md")
-}
-
-fn facts(
-    context: &EventContext<'_>,
-    opened: &Opened,
-    tasks: Option<&str>,
-) -> Result<Facts, Trouble> {
-    let settings = settings::of(context)?;
-    let table = tasks.map(Tasks::parse).unwrap_or_default();
-    let directory = structure::Directory {
-        names: &opened.dir.names,
-        nested: opened.dir.nested,
-        tasks,
-    };
+fn facts(context: &EventContext<'_>, opened: &Opened) -> Result<Facts, Trouble> {
+    let tasks = text(&opened.dir, "tasks.md")?;
     let mut facts = Facts {
-        door: if context.is_registered(Name::Review) {
-            Door::Compat
-        } else if context.is_by_command() {
-            Door::Command
+        asker: if context.is_by_command() {
+            Asker::Command
         } else {
-            Door::Hook
+            Asker::Session(OtherSessions::Alone)
         },
-        tells_progress: true,
-        counting: if context.is_registered(Name::Review) {
-            Counting::Files
-        } else {
-            Counting::Cycles
-        },
-        company: OtherSessions::Alone,
-        violations: structure::violations(directory),
+        violations: structure::violations(structure::Directory {
+            names: &opened.dir.names,
+            nested: opened.dir.nested,
+            tasks: tasks.as_deref(),
+        }),
         warnings: opened.warnings.clone(),
-        tasks: table,
+        tasks: tasks.as_deref().map(Tasks::parse).unwrap_or_default(),
         written: Vec::new(),
         answer: AnswerFile::Missing,
         replies: Vec::new(),
-        unrecorded: opened.record == Record::Missing && is_new(context, &opened.dir),
-        settings,
+        unrecorded: false,
+        settings: settings::of(context)?,
     };
-    if let Record::Fields(fields) = &opened.record {
-        if let Some(review) = fields.due().or_else(|| fields.unanswered()) {
-            facts.written = written(&opened.dir, fields, review);
-            if opened.memory().owner.is_none() {
-                facts.company = super::other_sessions::of(context);
-            }
+    match &opened.state {
+        State::Nothing => {}
+        State::Bare(plan) => {
+            facts.unrecorded = plan.lack == Lack::Missing && is_new(context, &opened.dir);
         }
-        facts.replies = replies(opened, fields)?;
-        if let Some(review) = fields.unanswered() {
-            let number = opened.memory().number(fields);
-            facts.answer = answer(&opened.dir, fields, review, number);
-        }
+        State::Plan(plan) => look_at_review(context, &opened.dir, plan, &mut facts)?,
     }
     Ok(facts)
+}
+
+/// What there is of the review that is due, or waits for its answer.
+fn look_at_review(
+    context: &EventContext<'_>,
+    dir: &PlanDir,
+    plan: &Plan,
+    facts: &mut Facts,
+) -> Result<(), Trouble> {
+    let Some(key) = plan.fields.cycle() else {
+        return Ok(());
+    };
+    facts.written = written(dir, &plan.fields, key.review);
+    if let (Asker::Session(company), None) = (&mut facts.asker, &plan.memory.owner) {
+        *company = super::other_sessions::of(context);
+    }
+    facts.replies = replies(dir, plan, &key)?;
+    if let Some(review) = plan.fields.unanswered() {
+        let number = plan.memory.number(&plan.fields);
+        facts.answer = answer(dir, &plan.fields, review, number);
+    }
+    Ok(())
 }
 
 /// Was `plan.md` written since this session began, which is alone here?
@@ -396,22 +372,15 @@ fn written(dir: &PlanDir, fields: &Fields, review: Kind) -> Vec<u32> {
 }
 
 /// The agent's answers to findings, in the post-review file of the last review.
-fn replies(opened: &Opened, fields: &Fields) -> Result<Vec<Reply>, Trouble> {
-    let memory = opened.memory();
-    let Some(key) = fields.cycle() else {
-        return Ok(Vec::new());
-    };
-    let open: Vec<&str> = memory
-        .open_findings(&key)
-        .map(|entry| entry.id.as_str())
-        .collect();
+fn replies(dir: &PlanDir, plan: &Plan, key: &CycleKey) -> Result<Vec<Reply>, Trouble> {
+    let open = plan.memory.open_findings(key);
+    let open: Vec<&str> = open.map(|entry| entry.id.as_str()).collect();
     if open.is_empty() {
         return Ok(Vec::new());
     }
-    let name = key
-        .review
-        .answer_file(key.task.as_ref(), memory.number(fields));
-    let text = text(&opened.dir, &name)?;
+    let number = plan.memory.number(&plan.fields);
+    let name = key.review.answer_file(key.task.as_ref(), number);
+    let text = text(dir, &name)?;
     Ok(text.map_or_else(Vec::new, |text| findings::replies(&text, &open)))
 }
 
@@ -433,43 +402,37 @@ pub(crate) fn write_state(file: &FoundFile, fields: &Fields) -> FileChange {
 }
 
 /// A plan in one line, with why its review does not start.
-fn describe(plan: &Plan, settings: &Settings, still: Option<(Kind, Standstill)>) -> String {
-    let where_it_is = match &plan.record {
-        Record::Missing => "no state.json".to_owned(),
-        Record::Unreadable(problem) => problem.clone(),
-        Record::Fields(fields) => {
-            let stage = fields
-                .phase
-                .as_ref()
-                .map_or("no phase", |phase| phase.stage().as_str());
-            let next = fields
-                .next_phase
-                .as_ref()
-                .map_or("nothing", |phase| phase.as_str());
-            format!(
-                "{stage}, next {next}, review {} of {}, {} clean in a row, {} next",
-                fields.phase_iteration.unwrap_or(0),
-                fields.max_reviews,
-                fields.consecutive_clean,
-                fields.review_model
-            )
-        }
+fn describe(state: &State, settings: &Settings, still: Option<(Kind, Standstill)>) -> String {
+    let (id, where_it_is, memory) = match state {
+        State::Nothing => return "no plan".into(),
+        State::Bare(plan) => match &plan.lack {
+            Lack::Missing => (&plan.id, "no state.json".to_owned(), &plan.memory),
+            Lack::Unreadable(problem) => (&plan.id, problem.clone(), &plan.memory),
+        },
+        State::Plan(plan) => (&plan.id, describe_fields(&plan.fields), &plan.memory),
     };
-    let spent = match (plan.memory.spent, settings.max_cost) {
-        (0, None) => String::new(),
-        (spent, None) => format!(", {} spent", messages::dollars(spent)),
-        (spent, Some(most)) => {
-            format!(
-                ", {} of {} spent",
-                messages::dollars(spent),
-                messages::dollars(most)
-            )
-        }
+    let spent = messages::dollars(memory.spent);
+    let spent = match settings.max_cost {
+        None if memory.spent == 0 => String::new(),
+        None => format!(", {spent} spent"),
+        Some(most) => format!(", {spent} of {} spent", messages::dollars(most)),
     };
     let still = still.map_or_else(String::new, |(review, still)| {
-        format!("; {}", still.sentence(&plan.id, review))
+        format!("; {}", still.sentence(id, review))
     });
-    format!("plan '{}': {where_it_is}{spent}{still}", plan.id)
+    format!("plan '{id}': {where_it_is}{spent}{still}")
+}
+
+fn describe_fields(fields: &Fields) -> String {
+    format!(
+        "{}, next {}, review {} of {}, {} clean in a row, {} next",
+        fields.phase.as_ref().map_or("no phase", Phase::stage),
+        fields.next_phase.as_ref().map_or("nothing", Phase::as_str),
+        fields.phase_iteration.unwrap_or(0),
+        fields.max_reviews,
+        fields.consecutive_clean,
+        fields.review_model
+    )
 }
 
 /// Why the review that is due does not start, if only a person can change that.
@@ -477,10 +440,7 @@ pub(crate) fn standstill(
     context: &EventContext<'_>,
     plan: &Plan,
 ) -> Result<Option<(Kind, Standstill)>, Trouble> {
-    let Record::Fields(fields) = &plan.record else {
-        return Ok(None);
-    };
-    let Some(review) = fields.awaited().filter(|_| fields.max_reviews > 0) else {
+    let Some(review) = Standstill::may_concern(plan) else {
         return Ok(None);
     };
     if !context.is_trusted() {
@@ -490,9 +450,5 @@ pub(crate) fn standstill(
     if orders.may_start(Name::Review, context.env.now()).is_err() {
         return Ok(Some((review, Standstill::Paused)));
     }
-    Ok(Standstill::of(
-        plan,
-        Counting::Cycles,
-        &settings::of(context)?,
-    ))
+    Ok(Standstill::of(plan, &settings::of(context)?))
 }

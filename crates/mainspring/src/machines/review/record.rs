@@ -2,7 +2,7 @@
 
 use mainspring_json::{Fields as Document, Row, row};
 use mainspring_kernel::machines::review::phase::Phase;
-use mainspring_kernel::machines::review::{Fields, Record};
+use mainspring_kernel::machines::review::{Fields, Lack};
 use serde::de::IgnoredAny;
 
 /// The fields that rule 8 requires.
@@ -15,10 +15,10 @@ const REQUIRED: [&str; 6] = [
     "tdd",
 ];
 
-/// The record, and messages about it for the person. Nobody is held because of them.
-pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
+/// What the file says, and messages about it for the person. Nobody is held because of them.
+pub fn read(bytes: Option<&[u8]>) -> (Result<Fields, Lack>, Vec<String>) {
     let Some(bytes) = bytes else {
-        return (Record::Missing, Vec::new());
+        return (Err(Lack::Missing), Vec::new());
     };
     let document = match Document::of(bytes) {
         Ok(document) => document,
@@ -40,13 +40,13 @@ pub fn read(bytes: Option<&[u8]>) -> (Record, Vec<String>) {
         )]
     };
     match fields(&document) {
-        Ok(fields) => (Record::Fields(fields), warnings),
+        Ok(fields) => (Ok(fields), warnings),
         Err(problem) => unreadable(format!("state.json is left as it is: {problem}")),
     }
 }
 
-fn unreadable(problem: String) -> (Record, Vec<String>) {
-    (Record::Unreadable(problem.clone()), vec![problem])
+fn unreadable(problem: String) -> (Result<Fields, Lack>, Vec<String>) {
+    (Err(Lack::Unreadable(problem.clone())), vec![problem])
 }
 
 fn fields(document: &Document<'_>) -> Result<Fields, String> {
@@ -120,7 +120,7 @@ mod tests {
 
     fn of(text: &str) -> Fields {
         match read(Some(text.as_bytes())) {
-            (Record::Fields(fields), _) => fields,
+            (Ok(fields), _) => fields,
             (other, _) => panic!("{other:?}"),
         }
     }
@@ -199,7 +199,7 @@ mod tests {
             ),
         ] {
             let (record, warnings) = read(Some(text.as_bytes()));
-            assert!(matches!(record, Record::Unreadable(_)), "{text}");
+            assert!(matches!(record, Err(Lack::Unreadable(_))), "{text}");
             assert!(warnings[0].starts_with(problem), "{warnings:?}");
         }
         let (_, warnings) = read(Some(br#"{"phase": "new-plan", "tdd": false}"#));
@@ -216,7 +216,7 @@ mod tests {
         #[test]
         fn garbage_is_refused_once_and_by_name(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let (record, warnings) = read(Some(&bytes));
-            let Record::Unreadable(problem) = record else {
+            let Err(Lack::Unreadable(problem)) = record else {
                 panic!("{record:?}");
             };
             prop_assert!(problem.starts_with("state.json contains invalid JSON: "));
@@ -231,11 +231,11 @@ mod tests {
             let at = at.index(bytes.len());
             bytes[at] = byte;
             match read(Some(&bytes)) {
-                (Record::Missing, _) => panic!("it is there"),
-                (Record::Unreadable(problem), warnings) => prop_assert_eq!(warnings, [problem]),
-                (Record::Fields(fields), _) => {
+                (Err(Lack::Missing), _) => panic!("it is there"),
+                (Err(Lack::Unreadable(problem)), warnings) => prop_assert_eq!(warnings, [problem]),
+                (Ok(fields), _) => {
                     let written = write(Some(&bytes), &fields);
-                    prop_assert_eq!(read(Some(written.as_bytes())).0, Record::Fields(fields));
+                    prop_assert_eq!(read(Some(written.as_bytes())).0, Ok(fields));
                 }
             }
         }

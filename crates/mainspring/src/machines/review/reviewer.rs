@@ -60,12 +60,15 @@ pub(super) fn run(context: &EventContext<'_>, permit: &Permit, intent: &Intent<R
         }
         Finding::Reviewed(_) | Finding::NotDone(_) => ended.cost,
     };
-    let saw = match (&ended.result, &ended.before) {
+    let mut saw = match (&ended.result, &ended.before) {
         (Finding::Reviewed(_), Some(before)) => {
             before.compare(&Subject::of(context, permit, &intent.effect))
         }
         _ => Saw::default(),
     };
+    if settings::counts_any(context) {
+        saw.subject = None;
+    }
     let outcome = Outcome {
         saw,
         report: ended.report,
@@ -302,7 +305,7 @@ impl<'a> ReviewRun<'a> {
             problem: "is not UTF-8 text, so it cannot be named to a reviewer: set XDG_STATE_HOME"
                 .into(),
         })?;
-        let permissions = match settings::permissions(self.context, self.client())? {
+        let permissions = match settings::permissions(self.context, self.client(), self.asked)? {
             settings::Permissions::Skipped => Permissions::Skipped,
             settings::Permissions::Scoped => Permissions::Scoped {
                 library,

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use mainspring_kernel::machines::review::{OnFailure, Settings, StreakRule, plan};
-use mainspring_kernel::{Millis, Name};
+use mainspring_kernel::Millis;
+use mainspring_kernel::machines::review::{OnFailure, Request, Settings, plan};
 use mainspring_store::Trouble;
 
 use crate::children::child_env::{self, NETWORK, PERSON};
@@ -41,7 +41,7 @@ settings! {
         on_failure: OnFailure = OnFailure::Approve, Anyone;
         /// when two clean reviews count as two in a row: if they saw the same files, or always; the
         /// drop-in counts any
-        streak: StreakRule = StreakRule::Subject, Anyone;
+        streak: Streak = Streak::Subject, Anyone;
         /// a plan gets no more reviews once they have cost this many dollars; 0: no limit
         max_cost_usd: Amount = Amount(0), Anyone;
     }
@@ -52,7 +52,14 @@ impl Choice for OnFailure {
     const VALUES: &'static [Self] = &[Self::Approve, Self::Retry, Self::Park];
 }
 
-impl Choice for StreakRule {
+/// When two clean reviews count as two in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Streak {
+    Subject,
+    Any,
+}
+
+impl Choice for Streak {
     const WORDS: &'static [&'static str] = &["subject", "any"];
     const VALUES: &'static [Self] = &[Self::Subject, Self::Any];
 }
@@ -85,12 +92,14 @@ pub(super) fn of(context: &EventContext<'_>) -> Result<Settings, Trouble> {
         on_failure: set.on_failure,
         max_cost: Some(set.max_cost_usd.0).filter(|most| *most > 0),
         deadline: set.deadline.min(LONGEST),
-        streak: if context.is_registered(Name::Review) {
-            StreakRule::Any
-        } else {
-            set.streak
-        },
+        findings: true,
     })
+}
+
+/// Are any two clean reviews two in a row, also if they saw different files?
+pub(super) fn counts_any(context: &EventContext<'_>) -> bool {
+    let config = context.config().ok();
+    config.is_some_and(|config| config.review.streak == Streak::Any)
 }
 
 fn is_known(name: &str) -> bool {
@@ -126,13 +135,14 @@ pub(super) fn environment(
 pub(super) fn permissions(
     context: &EventContext<'_>,
     client: &Reviewer,
+    asked: &Request,
 ) -> Result<Permissions, Trouble> {
     let may_skip = (client.may_skip_permissions)(context.env);
     Ok(match context.config()?.review.permissions {
         // The user's stricter setting always wins.
         Permissions::Scoped => Permissions::Scoped,
-        // The drop-in passes its document's flag, whatever comes of it.
-        _ if context.is_registered(Name::Review) => Permissions::Skipped,
+        // A reviewer that gives a verdict alone gets the flag of the document, whatever comes of it.
+        Permissions::Skipped if asked.ledger.is_none() => Permissions::Skipped,
         _ if !may_skip => Permissions::Scoped,
         Permissions::Skipped => Permissions::Skipped,
     })

@@ -125,7 +125,7 @@ impl Needs {
             Some(MachineInput::Review(input)) => {
                 if let Review::Plan(plan) = &input.state
                     && let Some((review, still @ Standstill::Contested(_))) =
-                        Standstill::of(plan, input.facts.counting, &input.facts.settings)
+                        Standstill::of(plan, &input.facts.settings)
                 {
                     let what = still.sentence(&plan.id, review);
                     let remedy = "`mainspring plan status` shows every finding";

@@ -1,7 +1,7 @@
 //! What the agent, its reviewers and a person can do, one act at a time.
 
 use mainspring_kernel::event::{Author, Background, Chain, EndReason, Kind};
-use mainspring_kernel::machines::review::{Fields, Kind as Review, Phase, Record, State, Verdict};
+use mainspring_kernel::machines::review::{Fields, Kind as Review, Phase, State, Verdict};
 use mainspring_kernel::machines::{InputOf, MachineInput};
 
 use super::super::world::{NAMES, World};
@@ -116,8 +116,8 @@ fn edit(world: &mut World<Env, Work>) {
         state: State::Plan(plan),
         ..
     }) = &mut world.disk().inputs[0]
-        && let Record::Fields(fields) = &mut plan.record
     {
+        let fields = &mut plan.fields;
         fields.next_phase = match fields.next_phase {
             None => Some(Phase::Review(Review::Plan)),
             Some(_) => None,

@@ -14,8 +14,8 @@ use mainspring_kernel::effect::EffectStatus;
 use mainspring_kernel::event::Chain;
 use mainspring_kernel::journal::Entry;
 use mainspring_kernel::machines::review::{
-    AnswerFile, Counting, Door, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
-    OtherSessions, Outcome, Phase, Plan, Record, Settings, State, StreakRule, Verdict,
+    AnswerFile, Asker, Facts, Failure, Fields, Finding, Kind as Review, Memory, OnFailure,
+    OtherSessions, Outcome, Phase, Plan, Settings, State, Verdict,
 };
 use mainspring_kernel::machines::{Finished, InputOf, MachineInput, Pending, Returned};
 use mainspring_kernel::{Ask, Millis};
@@ -149,10 +149,7 @@ fn fields(disk: &Disk) -> Option<&Fields> {
         MachineInput::Review(InputOf {
             state: State::Plan(plan),
             ..
-        }) => match &plan.record {
-            Record::Fields(fields) => Some(fields),
-            Record::Missing | Record::Unreadable(_) => None,
-        },
+        }) => Some(&plan.fields),
         _ => None,
     }
 }
@@ -174,12 +171,9 @@ fn number(disk: &Disk) -> Option<u32> {
 
 fn facts() -> Facts {
     Facts {
-        tells_progress: true,
-        counting: Counting::Cycles,
+        asker: Asker::Session(OtherSessions::Alone),
         unrecorded: false,
         replies: Vec::new(),
-        door: Door::Hook,
-        company: OtherSessions::Alone,
         violations: Vec::new(),
         warnings: Vec::new(),
         tasks: mainspring_kernel::machines::review::table::Tasks::default(),
@@ -190,7 +184,7 @@ fn facts() -> Facts {
             on_failure: OnFailure::Approve,
             max_cost: None,
             deadline: Millis::seconds(600),
-            streak: StreakRule::Subject,
+            findings: true,
         },
     }
 }
@@ -218,13 +212,13 @@ impl Protocol for Reviews {
     fn initial(&self) -> World<Env, Work> {
         let plan = Plan {
             id: "p".into(),
-            record: Record::Fields(Fields {
+            fields: Fields {
                 max_reviews: self.most,
                 phase: Some(Phase::NewPlan),
                 phase_iteration: Some(0),
                 next_phase: Some(Phase::Review(Review::Plan)),
                 ..Fields::default()
-            }),
+            },
             memory: Memory {
                 owner: Some(session(0)),
                 ..Memory::default()

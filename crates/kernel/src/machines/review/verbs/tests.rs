@@ -26,8 +26,8 @@ fn by(actor: &Actor) -> Asked<'_> {
     Asked {
         actor,
         typed: Typed::No,
-        models: Box::leak(models().into_boxed_slice()),
-        tasks: Box::leak(Box::new(tasks)),
+        models: alloc::boxed::Box::leak(models().into_boxed_slice()),
+        tasks: alloc::boxed::Box::leak(alloc::boxed::Box::new(tasks)),
     }
 }
 
@@ -36,18 +36,18 @@ fn by(actor: &Actor) -> Asked<'_> {
 fn after(step: Result<VerbStep<Review>, Refused>) -> Plan {
     match step.expect("allowed").state {
         State::Plan(plan) => *plan,
-        State::Nothing => panic!("no plan"),
+        State::Bare(_) | State::Nothing => panic!("no plan"),
     }
 }
 
 fn of(plan: &Plan) -> &Fields {
-    fields(plan).expect("fields")
+    &plan.fields
 }
 
 fn plan(fields: &Fields) -> Plan {
     Plan {
         id: "demo".into(),
-        record: Record::Fields(fields.clone()),
+        fields: fields.clone(),
         memory: Memory::default(),
         passing: None,
     }
@@ -344,28 +344,16 @@ fn a_plan_is_recorded_once_and_its_costs_are_kept() {
 
 #[test]
 fn a_plan_without_readable_fields_can_be_adopted_and_nothing_else() {
-    let unreadable = Plan {
-        record: Record::Unreadable("line 1".into()),
-        ..plan(&Fields::default())
-    };
+    let bare = |lack| State::of("demo".into(), Err(lack), Memory::default());
+    let unreadable = bare(Lack::Unreadable("line 1".into()));
     let refused = Refused::Unreadable {
         plan: "demo".into(),
         problem: "line 1".into(),
     };
-    let tdd = set(&unreadable, Setting::Tdd(true), by(&agent()));
-    assert_eq!(tdd, Err(refused.clone()));
-    assert_eq!(
-        accept(&unreadable, Written::Yes, by(&agent())),
-        Err(refused.clone())
-    );
-    assert_eq!(review_now(&unreadable, &agent()), Err(refused));
-    let missing = Plan {
-        record: Record::Missing,
-        ..unreadable
-    };
-    let next = advance(&missing, &Phase::Complete, None, by(&agent()));
-    assert_eq!(next, Err(Refused::NoState("demo".into())));
-    let State::Plan(adopted) = adopt(&missing, Some(&session("s"))).state else {
+    assert_eq!(recorded(&unreadable), Err(refused));
+    let missing = bare(Lack::Missing);
+    assert_eq!(recorded(&missing), Err(Refused::NoState("demo".into())));
+    let State::Bare(adopted) = adopt(&missing, Some(&session("s"))).state else {
         panic!("no plan")
     };
     assert_eq!(adopted.memory.owner, Some(session("s")));

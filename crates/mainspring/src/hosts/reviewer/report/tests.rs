@@ -1,7 +1,7 @@
 use mainspring_kernel::Millis;
 use mainspring_kernel::machines::review::cycle::CycleKey;
 use mainspring_kernel::machines::review::findings::{Entry, EntryState};
-use mainspring_kernel::machines::review::{Kind, OpenLedger};
+use mainspring_kernel::machines::review::{Kind, OpenLedger, Progress};
 use serde_json::{Value, json};
 
 use super::*;
@@ -33,7 +33,7 @@ fn asked() -> Request {
         task: None,
         iteration: 2,
         model: "opus".into(),
-        progress: None,
+        progress: Progress::default(),
         tasks: Vec::new(),
         ledger: Some(OpenLedger {
             open: vec![entry("F1"), entry("F2")],

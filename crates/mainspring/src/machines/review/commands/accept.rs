@@ -28,20 +28,20 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = cmd.context()?;
     let opened = args.which.open(&context)?;
-    let found = opened.plan();
+    let found = opened.dir.id.clone();
     match cmd.actor() {
         // Whatever has no terminal may be a process that an agent cut off from itself.
         Actor::Person => ask::require_terminal()?,
         Actor::Agent(session) => {
-            let since = found.memory.cycle.as_ref().map(|cycle| cycle.at);
+            let since = opened.memory().cycle.map(|cycle| cycle.at);
             let since = since.unwrap_or_default();
-            let given = session.is_some_and(|session| consents(cmd, &session, &found.id, since));
+            let given = session.is_some_and(|session| consents(cmd, &session, &found, since));
             let grounds = if given {
                 Grounds::Consent
             } else {
                 Grounds::Nothing
             };
-            let list = consent::examples(&found.id);
+            let list = consent::examples(&found);
             let hint = |error: CliError| {
                 error.hint(format!(
                     "or the user's whole message in the client is {list}"
@@ -50,18 +50,16 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             may(&args.which, cmd, "plan accept", grounds).map_err(hint)?;
         }
     }
-    let which = Which {
-        plan: Some(found.id),
-    };
+    let which = Which { plan: Some(found) };
     let did = cmd.commit(Name::Review, "plan accept", |context| {
         let opened = which.open(context)?;
-        let found = opened.plan();
+        let found = opened.plan()?;
         let asker = Asker::new(cmd, context)?;
         let written = match plans::text(&opened.dir, "plan.md")? {
             Some(_) => Written::Yes,
             None => Written::No,
         };
-        let step = verbs::accept(&found, written, asker.about(&opened)?)?;
+        let step = verbs::accept(found, written, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, format!("accepted. {}", told(&found.id, &step.state))))
     })?;

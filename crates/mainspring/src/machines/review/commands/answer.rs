@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let did = cmd.commit(Name::Review, "plan answer", |context| {
         let opened = args.which.open(context)?;
         let asker = Asker::new(cmd, context)?;
-        let step = verbs::answer(&opened.plan(), &reply, asker.about(&opened)?)?;
+        let step = verbs::answer(opened.plan()?, &reply, asker.about(&opened)?)?;
         let whose = match (cmd.actor(), reply.how) {
             (Actor::Agent(_), How::Fixed) => "is answered: fixed. The next reviewer looks",
             (Actor::Agent(_), How::Disputed) => "is disputed. The next reviewer looks",

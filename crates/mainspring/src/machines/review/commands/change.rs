@@ -67,9 +67,9 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
         })?;
     let did = cmd.commit(Name::Review, &format!("plan init {name}"), |context| {
         let found = plans::open(context, Some(&name))?;
-        let state = found.as_ref().map_or(State::Nothing, |opened| {
-            State::Plan(Box::new(opened.plan()))
-        });
+        let state = found
+            .as_ref()
+            .map_or(&State::Nothing, |opened| &opened.state);
         let memories = Memories::read(context)?;
         let memory = match &found {
             Some(opened) if opened.dir.has_reviews() => memories.of(&name),
@@ -77,7 +77,7 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
             Some(_) | None => Memory::default(),
         };
         let asker = Asker::new(cmd, context)?;
-        let step = verbs::init(&state, &name, memory, asker.alone())?;
+        let step = verbs::init(state, &name, memory, asker.alone())?;
         let path = context.project.file(directory::PLANS).join(&name);
         let file = FoundFile {
             path: path.join(directory::STATE),
@@ -110,9 +110,9 @@ pub(super) fn advance(args: &AdvanceArgs, cmd: &CommandContext) -> Result {
     let asker = Asker::new(cmd, &context)?.carrying_out(cmd, &phase);
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let plan = opened.plan();
+        let plan = opened.plan()?;
         let asked = asker.about(&opened)?;
-        let step = verbs::advance(&plan, &phase, task.as_ref(), asked)?;
+        let step = verbs::advance(plan, &phase, task.as_ref(), asked)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
@@ -128,9 +128,9 @@ pub(super) fn set(args: &SetArgs, cmd: &CommandContext) -> Result {
     may(&args.which, cmd, &command, Grounds::Nothing)?;
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let plan = opened.plan();
+        let plan = opened.plan()?;
         let asker = Asker::new(cmd, context)?;
-        let step = verbs::set(&plan, setting, asker.about(&opened)?)?;
+        let step = verbs::set(plan, setting, asker.about(&opened)?)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         Ok((files, told(&plan.id, &step.state)))
     })?;
@@ -152,7 +152,7 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
     may(&args.which, cmd, &command, grounds)?;
     let did = cmd.commit(Name::Review, "plan adopt", |context| {
         let opened = args.which.open(context)?;
-        let step = verbs::adopt(&opened.plan(), session.as_ref());
+        let step = verbs::adopt(&opened.state, session.as_ref());
         let whose = match &named {
             Some(named) => format!("belongs to {named}"),
             None => "belongs to the next session that stops here".into(),
@@ -165,7 +165,7 @@ pub(super) fn adopt(args: &AdoptArgs, cmd: &CommandContext) -> Result {
 
 pub(super) fn told(plan: &str, state: &State) -> String {
     let text = |phase: Option<&Phase>| phase.map_or("nothing", Phase::as_str).to_owned();
-    let fields = state.fields();
+    let fields = state.plan().map(|plan| &plan.fields);
     let phase = text(fields.and_then(|fields| fields.phase.as_ref()));
     let next = text(fields.and_then(|fields| fields.next_phase.as_ref()));
     format!("plan '{plan}': phase {phase}, next {next}")

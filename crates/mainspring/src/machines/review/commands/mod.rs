@@ -153,17 +153,14 @@ impl Asker {
 
 /// What is remembered of a plan after a command: which session owns it.
 fn remembered(memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
-    match after {
-        State::Nothing => Ok(Vec::new()),
-        State::Plan(plan) => Ok(vec![memories.remember(&plan.id, plan.memory.clone())?]),
-    }
+    Ok(memories.remember(after)?.into_iter().collect())
 }
 
 /// A plan's state after a command, and which session owns it.
 fn changes(state: &FoundFile, memories: &Memories, after: &State) -> Result<Vec<FileChange>> {
     let mut changes = Vec::new();
-    if let Some(fields) = after.fields() {
-        changes.push(plans::write_state(state, fields));
+    if let Some(plan) = after.plan() {
+        changes.push(plans::write_state(state, &plan.fields));
     }
     changes.extend(remembered(memories, after)?);
     Ok(changes)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mainspring_kernel::Name;
-use mainspring_kernel::machines::review::{Record, messages};
+use mainspring_kernel::machines::review::{Fields, messages};
 use mainspring_store::{ShownPath as _, atomic, path_text};
 
 use super::Which;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let context = cmd.context()?;
     let opened = args.which.open(&context)?;
     let plan = &opened.dir.id;
-    if is_good(&opened.record) {
+    if opened.plan().is_ok_and(|plan| is_good(&plan.fields)) {
         return Ok(format!("state.json of plan '{plan}' can be read\n"));
     }
     let path = &opened.state_file.path;
@@ -71,11 +71,8 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     ))
 }
 
-fn is_good(record: &Record) -> bool {
-    match record {
-        Record::Fields(fields) => fields.undecidable().is_none(),
-        Record::Missing | Record::Unreadable(_) => false,
-    }
+fn is_good(fields: &Fields) -> bool {
+    fields.undecidable().is_none()
 }
 
 /// The last content of the file that a record has and that can be read.
@@ -88,6 +85,7 @@ fn last_known(store: &ProjectStore, path: &Path) -> Result<Option<String>> {
     });
     Ok(contents.find_map(|change| {
         let text = change.now.filter(|_| change.path == name)?;
-        is_good(&record::read(Some(text.as_bytes())).0).then_some(text)
+        let fields = record::read(Some(text.as_bytes())).0;
+        fields.is_ok_and(|fields| is_good(&fields)).then_some(text)
     }))
 }

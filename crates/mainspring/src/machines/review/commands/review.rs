@@ -2,7 +2,7 @@
 //! fresh cycle.
 
 use mainspring_kernel::event::Chain;
-use mainspring_kernel::machines::review::{Kind, verbs};
+use mainspring_kernel::machines::review::{Kind, Upshot, verbs};
 use mainspring_kernel::{Decision, Event, Name};
 
 use super::change::{task_id, told};
@@ -79,10 +79,10 @@ fn restart(args: &RestartArgs, cmd: &CommandContext) -> Result {
     };
     let did = cmd.commit(Name::Review, &command, |context| {
         let opened = args.which.open(context)?;
-        let found = opened.plan();
+        let found = opened.plan()?;
         let asker = Asker::new(cmd, context)?;
         let asked = asker.about(&opened)?;
-        let step = verbs::restart(&found, kind, task.as_ref(), asked)?;
+        let step = verbs::restart(found, kind, task.as_ref(), asked)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
         let did = format!("a fresh cycle begins. {}", told(&found.id, &step.state));
         Ok((files, did))
@@ -99,7 +99,7 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
     };
     cmd.commit(Name::Review, "plan review --now", |context| {
         let opened = which.open(context)?;
-        let step = verbs::review_now(&opened.plan(), &cmd.actor())?;
+        let step = verbs::review_now(opened.plan()?, &cmd.actor())?;
         let did = format!("the review of plan '{}' is requested", opened.dir.id);
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
@@ -119,7 +119,7 @@ fn now(args: &Args, cmd: &CommandContext) -> Result {
     for note in &answer.notes {
         out += &format!("{}\n", note.text);
     }
-    if verbs::is_done(&rule) {
+    if let Upshot::Reviewed | Upshot::Passed | Upshot::Skipped = Upshot::of(&rule) {
         return Ok(out);
     }
     Err(CliError::undone("the review did not start", &out)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mainspring_kernel::Name;
 use mainspring_kernel::machines::review::route::{Artifacts, By, Route, route};
 use mainspring_kernel::machines::review::table::{Document, Subtasks, Tasks};
-use mainspring_kernel::machines::review::{Fields, Record, verbs};
+use mainspring_kernel::machines::review::{Fields, verbs};
 use mainspring_store::Trouble;
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ fn adopt(cmd: &CommandContext, opened: &Opened) -> Result<()> {
     };
     cmd.commit(Name::Review, "plan route", |context| {
         let opened = which.open(context)?;
-        let step = verbs::adopt(&opened.plan(), session.as_ref());
+        let step = verbs::adopt(&opened.state, session.as_ref());
         let did = format!("plan '{}' is continued by this session", opened.dir.id);
         Ok((remembered(&opened.memories, &step.state)?, did))
     })?;
@@ -86,10 +86,7 @@ fn look(context: &EventContext<'_>, opened: Opened) -> Result<View> {
     Ok(View {
         plan: opened.dir.id,
         sentence: route.sentence(),
-        state: match opened.record {
-            Record::Fields(fields) => Some(fields),
-            Record::Missing | Record::Unreadable(_) => None,
-        },
+        state: opened.state.plan().map(|plan| plan.fields.clone()),
         route,
         history,
     })
@@ -100,9 +97,10 @@ pub(super) fn of(context: &EventContext<'_>, opened: &Opened) -> Result<Route> {
     let text = |name: &str| plans::text(&opened.dir, name);
     let tasks = text("tasks.md")?.as_deref().map(Tasks::parse);
     let tasks = tasks.unwrap_or_default();
-    let current = match &opened.record {
-        Record::Fields(fields) => fields.task(),
-        Record::Missing | Record::Unreadable(_) => tasks.next().map(|row| row.id.clone()),
+    let plan = opened.state.plan();
+    let current = match plan {
+        Some(plan) => plan.fields.task(),
+        None => tasks.next().map(|row| row.id.clone()),
     };
     let current = match current {
         Some(task) => text(&format!("task-{task}.md"))?,
@@ -115,9 +113,11 @@ pub(super) fn of(context: &EventContext<'_>, opened: &Opened) -> Result<Route> {
             .map_or(Subtasks::Unknown, Subtasks::parse),
         tasks,
     };
-    let found = opened.plan();
-    let still = plans::standstill(context, &found)?;
-    Ok(route(&found, &artifacts, still))
+    let still = match plan {
+        Some(plan) => plans::standstill(context, plan)?,
+        None => None,
+    };
+    Ok(route(&opened.state, &artifacts, still))
 }
 
 fn commits(context: &EventContext<'_>, opened: &Opened) -> Vec<String> {

@@ -6,8 +6,7 @@ use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::ids;
 use mainspring_kernel::machines::review::findings::{Entry, How};
 use mainspring_kernel::machines::review::messages::dollars;
-use mainspring_kernel::machines::review::{Fields, Phase, Record};
-use mainspring_store::no_symlink;
+use mainspring_kernel::machines::review::{Fields, Phase};
 use serde::Serialize;
 
 use super::{Which, route};
@@ -19,7 +18,6 @@ use crate::machines::review::Opened;
 use crate::machines::review::directory::{self, PLANS};
 use crate::machines::review::history::{self, Past};
 use crate::machines::review::memories::Memories;
-use crate::machines::review::record;
 
 /// Show where a plan stands, its next step, and every review with its cost
 #[derive(Debug, clap::Args)]
@@ -70,10 +68,7 @@ pub(super) fn status(args: &StatusArgs, cmd: &CommandContext) -> Result {
 /// Where a plan stands.
 pub(crate) fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status> {
     let memory = opened.memory();
-    let state = match &opened.record {
-        Record::Fields(fields) => Some(fields.clone()),
-        Record::Missing | Record::Unreadable(_) => None,
-    };
+    let state = opened.state.plan().map(|plan| plan.fields.clone());
     Ok(Status {
         stage: stage(state.as_ref()),
         next_step: route::of(context, opened)?.sentence(),
@@ -95,13 +90,9 @@ pub(crate) fn look(context: &EventContext<'_>, opened: &Opened) -> Result<Status
 }
 
 fn stage(fields: Option<&Fields>) -> &'static str {
-    match fields {
-        None => "No state",
-        Some(fields) => fields
-            .phase
-            .as_ref()
-            .map_or("Unknown", |phase| phase.stage().as_str()),
-    }
+    fields.map_or("No state", |fields| {
+        fields.phase.as_ref().map_or("Unknown", Phase::stage)
+    })
 }
 
 fn render(cmd: &CommandContext, status: &Status) -> String {
@@ -210,11 +201,7 @@ pub(super) fn list(args: &ListArgs, cmd: &CommandContext) -> Result {
     let memories = Memories::read(&context)?;
     let mut listed = Vec::new();
     for dir in directory::all(&context.project.file(PLANS))? {
-        let bytes = no_symlink::read(&dir.path.join(directory::STATE), crate::limits::STATE_FILE)?;
-        let fields = match record::read(bytes.as_deref()).0 {
-            Record::Fields(fields) => Some(fields),
-            Record::Missing | Record::Unreadable(_) => None,
-        };
+        let fields = plans::read_fields(&dir)?.ok();
         let memory = memories.of(&dir.id);
         listed.push(Listed {
             stage: stage(fields.as_ref()),
