@@ -345,3 +345,29 @@ fn unusable(problem: &str) -> Reply {
         code: UNUSABLE,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainspring_kernel::Millis;
+    use mainspring_kernel::machines::review::{Progress, TaskId};
+
+    #[test]
+    fn the_four_blocks() {
+        let texts = ReviewKind::ALL.map(|review| {
+            block(&Request {
+                plan: "demo".into(),
+                review,
+                task: (review == ReviewKind::Code).then(|| TaskId::parse("1").unwrap()),
+                iteration: 1,
+                model: "opus".into(),
+                progress: Progress::default(),
+                tasks: Vec::new(),
+                ledger: None,
+                not_before: Millis(0),
+                resumes: Vec::new(),
+            })
+        });
+        insta::assert_snapshot!(texts.join("\n\n"));
+    }
+}
