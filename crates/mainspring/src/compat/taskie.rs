@@ -226,11 +226,15 @@ fn reply(answer: &Answer, stop: Option<&Stop<'_>>) -> Reply {
         return encode(answer);
     };
     // A review that counts, or that nobody wants, is nothing to be warned of.
-    let is_good = match (stop.upshot, stop.reviewed()) {
-        (_, Some((_, Finding::Reviewed(Verdict::Unsaid)))) => false,
-        (Upshot::Reviewed | Upshot::Passed | Upshot::Skipped, _) => true,
-        _ => false,
-    };
+    let unsaid = matches!(
+        stop.reviewed(),
+        Some((_, Finding::Reviewed(Verdict::Unsaid)))
+    );
+    let counts = matches!(
+        stop.upshot,
+        Upshot::Reviewed | Upshot::Passed | Upshot::Skipped
+    );
+    let is_good = counts && !unsaid;
     let approval = structure::approval(stop.plan);
     let all = answer.notes.iter().filter(|note| note.text != approval);
     let bad = |note: &&Note| !is_good || note.by != Voice::Machine(Name::Review);

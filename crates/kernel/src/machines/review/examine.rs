@@ -59,7 +59,7 @@ pub(super) fn examine(
 
 /// What is wrong with `state.json`, and what mends it. An agent can run that.
 fn broken_record(state: &State, facts: &Facts) -> Option<String> {
-    let problem = match state {
+    let (id, problem) = match state {
         State::Nothing => return None,
         State::Bare(plan) => match &plan.lack {
             Lack::Missing => {
@@ -76,7 +76,6 @@ fn broken_record(state: &State, facts: &Facts) -> Option<String> {
             (&plan.id, problem)
         }
     };
-    let (id, problem) = problem;
     Some(format!("{problem}: run {}", command(id, "repair")))
 }
 
