@@ -151,22 +151,17 @@ fn adapt(event: &Event, input: &mut MachineInput) {
         facts.tasks.rows.push(Row { id, status });
     }
     let done = fields.phase_iteration.unwrap_or(0);
-    // After two clean ones the cycle would be over.
-    let streak = fields.consecutive_clean.min(CLEAN_ENOUGH - 1);
     let known = memory.in_cycle(&key).cloned();
-    memory.cycle = Some(match known {
-        Some(cycle) => Cycle {
-            done,
-            streak,
-            ..cycle
-        },
-        None => Cycle {
-            done,
-            streak,
-            number: done,
-            ..Cycle::new(key)
-        },
+    let mut cycle = known.unwrap_or_else(|| Cycle {
+        number: done,
+        ..Cycle::new(key)
     });
+    cycle.done = done;
+    // After two clean ones the cycle would be over.
+    cycle.streak = fields.consecutive_clean.min(CLEAN_ENOUGH - 1);
+    // The script does not ask which tasks came later.
+    cycle.open = facts.tasks.open_beside(None).count();
+    memory.cycle = Some(cycle);
 }
 
 /// What the machine decided at a stop, and from what.
