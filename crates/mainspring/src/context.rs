@@ -63,6 +63,15 @@ impl<'a> Caller<'a> {
         subject: None,
     };
 
+    /// A drop-in that translates nothing that its machine gets.
+    pub(crate) fn drop_in(machine: Name, payload: &'a Payload) -> Self {
+        Self::DropIn {
+            machine,
+            payload,
+            adapt: None,
+        }
+    }
+
     /// A command that makes this event.
     pub(crate) fn making(event: &'a Payload) -> Self {
         Self::Command {

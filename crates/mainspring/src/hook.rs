@@ -281,18 +281,7 @@ fn decide_by(
     let store = ProjectStore::new(state, &project.root);
     let (caller, all) = match &asked {
         Asked::All => (Caller::Host(payload), Name::ALL),
-        Asked::DropIn(asked) => {
-            let machine = *asked;
-            let adapt = None;
-            (
-                Caller::DropIn {
-                    machine,
-                    payload,
-                    adapt,
-                },
-                slice::from_ref(asked),
-            )
-        }
+        Asked::DropIn(asked) => (Caller::drop_in(*asked, payload), slice::from_ref(asked)),
     };
     let context = EventContext::new(env, (project, store), caller);
     let mut machines = Vec::new();
