@@ -4,6 +4,8 @@
 //! braces expanded. Modules below the given depth count as part of the one above.
 
 mod source;
+#[cfg(test)]
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

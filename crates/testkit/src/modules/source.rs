@@ -10,6 +10,9 @@ pub(super) struct Source {
     pub(super) test_lines: usize,
     /// From the root of the crate.
     pub(super) paths: Vec<String>,
+    /// The product's code, without comments.
+    #[cfg(test)]
+    pub(super) code: String,
 }
 
 /// Every file of a crate, except those that contain only tests.
@@ -38,6 +41,8 @@ pub(super) fn of_crate(path: &Path) -> Vec<Source> {
         if tested.iter().any(of_tests) {
             source.test_lines += std::mem::take(&mut source.lines);
             source.paths.clear();
+            #[cfg(test)]
+            source.code.clear();
         }
     }
     sources.retain(|source| source.lines > 0 || source.test_lines > 0);
@@ -101,6 +106,12 @@ fn read(module: String, text: &str) -> Source {
         lines,
         test_lines: all - lines,
         paths,
+        #[cfg(test)]
+        code: product
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .map(|line| format!("{line}\n"))
+            .collect(),
     }
 }
 
