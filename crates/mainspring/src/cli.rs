@@ -15,7 +15,7 @@ use mainspring_platform::program;
 use crate::children::guard;
 use crate::command::{CommandContext, TypedIn, json};
 use crate::env::Environment;
-use crate::error::{CliError, Failure};
+use crate::error::{CliError, FailureKind};
 use crate::exit::Exit;
 use crate::hosts::{self, CalledBy, HostSpec, call};
 use crate::output::{self, Paint};
@@ -192,7 +192,7 @@ fn run_fitted(cli: Cli, cmd: &CommandContext) -> Result<String, CliError> {
         _ => wrap(&text, cmd.width),
     };
     run(cli, cmd).map(fitted).map_err(|error| match error.kind {
-        Failure::Shown(exit) => CliError::shown(fitted(error.cause), exit),
+        FailureKind::Shown(exit) => CliError::shown(fitted(error.cause), exit),
         _ => error,
     })
 }
@@ -214,7 +214,7 @@ fn finish(said: Result<String, CliError>, cmd: &CommandContext, as_json: bool) -
             }
         },
         Err(CliError {
-            kind: Failure::Shown(exit),
+            kind: FailureKind::Shown(exit),
             cause: text,
             ..
         }) => output::stdout(&text, cmd.paint).map_or(Exit::Failure, |()| exit),

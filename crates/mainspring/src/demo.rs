@@ -1,15 +1,11 @@
 //! `mainspring demo`: a scripted agent, the real code, no network. A scene that does not come out
 //! as it is told ends the demo with an error.
 
-mod check;
 mod claim;
-mod gate;
-mod looping;
 mod pace;
-mod pulse;
 mod review;
+mod scenes;
 mod stage;
-mod tasks;
 
 use std::ffi::OsString;
 
@@ -39,11 +35,11 @@ type Scene = (&'static str, fn(&mut Stage) -> Result<()>);
 
 /// In the order in which they are played.
 const SCENES: &[Scene] = &[
-    ("pulse", pulse::play),
-    ("tasks", tasks::play),
-    ("gate", gate::play),
-    ("loop", looping::play),
-    ("check", check::play),
+    ("pulse", scenes::pulse),
+    ("tasks", scenes::tasks),
+    ("gate", scenes::gate),
+    ("loop", scenes::looping),
+    ("check", scenes::check),
     ("review", review::play),
     ("claim", claim::play),
 ];
@@ -53,11 +49,8 @@ pub(crate) type Dispatch = fn(Vec<OsString>, &CommandContext) -> Result;
 
 pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Result {
     let names: Vec<&str> = SCENES.iter().map(|(name, _)| *name).collect();
-    if let Some(unknown) = args
-        .scenes
-        .iter()
-        .find(|wanted| !names.contains(&wanted.as_str()))
-    {
+    let is_unknown = |wanted: &&String| !names.contains(&wanted.as_str());
+    if let Some(unknown) = args.scenes.iter().find(is_unknown) {
         return Err(
             CliError::not_found(format!("there is no scene {unknown:?}"))
                 .hint(format!("the scenes are {}", names.join(", "))),
@@ -70,7 +63,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext, dispatch: Dispatch) -> Resu
     for (name, play) in wanted {
         let mut stage = Stage::open(name, cmd, dispatch)?;
         let told = play(&mut stage);
-        pace.show(&stage.close(), cmd)?;
+        pace.show(&stage.close(), cmd);
         if let Err(untrue) = told {
             // An error prints nothing else.
             let _ = output::stdout(&cmd.fitted(&pace.rest()), cmd.paint);

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct CliError {
-    pub(crate) kind: Failure,
+    pub(crate) kind: FailureKind,
     pub(crate) cause: String,
     pub(crate) hints: Vec<String>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct CliError {
 /// What kind of failure it is. A program reads it in the JSON of a command that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Failure {
+pub(crate) enum FailureKind {
     /// What was typed means nothing here.
     Usage,
     /// It is not this caller's to do, or not now.
@@ -42,19 +42,19 @@ pub(crate) enum Failure {
 impl CliError {
     /// Something was tried, and did not work.
     pub(crate) fn new(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::Failed, cause)
+        Self::of(FailureKind::Failed, cause)
     }
 
     pub(crate) fn usage(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::Usage, cause)
+        Self::of(FailureKind::Usage, cause)
     }
 
     pub(crate) fn refused(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::Refused, cause)
+        Self::of(FailureKind::Refused, cause)
     }
 
     pub(crate) fn not_found(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::NotFound, cause)
+        Self::of(FailureKind::NotFound, cause)
     }
 
     pub(crate) fn no_file(path: &Path) -> Self {
@@ -62,16 +62,16 @@ impl CliError {
     }
 
     pub(crate) fn busy(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::Busy, cause)
+        Self::of(FailureKind::Busy, cause)
     }
 
     pub(crate) fn damaged(cause: impl fmt::Display) -> Self {
-        Self::of(Failure::Damaged, cause)
+        Self::of(FailureKind::Damaged, cause)
     }
 
     /// A view whose exit code says how bad its findings are.
     pub(crate) fn shown(text: String, exit: Exit) -> Self {
-        Self::of(Failure::Shown(exit), text)
+        Self::of(FailureKind::Shown(exit), text)
     }
 
     /// A command that did not do what it was for. `said` is what its machine said about it.
@@ -82,7 +82,7 @@ impl CliError {
         })
     }
 
-    fn of(kind: Failure, cause: impl fmt::Display) -> Self {
+    fn of(kind: FailureKind, cause: impl fmt::Display) -> Self {
         Self {
             kind,
             cause: cause.to_string(),
@@ -125,15 +125,15 @@ impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {
         let kind = match trouble {
             Trouble::Corrupt { .. } | Trouble::Damaged { .. } | Trouble::Newer { .. } => {
-                Failure::Damaged
+                FailureKind::Damaged
             }
-            Trouble::Unsafe { .. } => Failure::Refused,
-            Trouble::Busy { .. } => Failure::Busy,
+            Trouble::Unsafe { .. } => FailureKind::Refused,
+            Trouble::Busy { .. } => FailureKind::Busy,
             Trouble::Io { .. }
             | Trouble::TooLarge { .. }
             | Trouble::NotAFile { .. }
             | Trouble::Unfinished(_)
-            | Trouble::Other(_) => Failure::Failed,
+            | Trouble::Other(_) => FailureKind::Failed,
         };
         Self::of(kind, trouble)
     }

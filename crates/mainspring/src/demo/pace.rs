@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use super::Args;
-use crate::command::{CommandContext, Result};
+use crate::command::CommandContext;
 use crate::output;
 
 /// How long a line stays before the next one comes, for each of its characters.
@@ -30,21 +30,20 @@ impl Pace {
     }
 
     /// Shows one scene.
-    pub(super) fn show(&mut self, scene: &str, cmd: &CommandContext) -> Result<()> {
+    pub(super) fn show(&mut self, scene: &str, cmd: &CommandContext) {
         match self {
             Self::AtOnce(played) => *played += scene,
             Self::Reading => {
                 for line in cmd.fitted(scene).split_inclusive('\n') {
                     if output::stdout(line, cmd.paint).is_err() {
                         // The window is gone.
-                        return Ok(());
+                        return;
                     }
                     std::thread::sleep(time_for(line));
                 }
                 std::thread::sleep(SCENE);
             }
         }
-        Ok(())
     }
 
     /// What is left to print.

@@ -5,7 +5,6 @@ use mainspring_store::{Trouble, atomic};
 
 use super::stage::Stage;
 use crate::command::Result;
-use crate::error::CliError;
 
 /// Finds something the first time, and nothing after that.
 const REVIEWER: &str = r#"#!/bin/sh
@@ -48,8 +47,7 @@ fn set_up(stage: &Stage) -> Result<()> {
     let root = stage.project().parent().unwrap_or(stage.project());
     let reviewer = root.join("reviewer");
     atomic::replace(&reviewer, REVIEWER.as_bytes())?;
-    make_owner_only(&reviewer)
-        .map_err(|error| CliError::new(Trouble::io("prepare", &reviewer)(error)))?;
+    make_owner_only(&reviewer).map_err(Trouble::io("prepare", &reviewer))?;
     let config = format!("[review]\ncommand = \"{}\"\n", reviewer.display());
     let file = root.join("home/.config/mainspring/config.toml");
     atomic::replace(&file, config.as_bytes())?;
@@ -66,6 +64,5 @@ fn answer(stage: &mut Stage, number: u32) -> Result<()> {
 }
 
 fn write(stage: &Stage, name: &str, text: &str) -> Result<()> {
-    let path = stage.project().join(".taskie/plans/export").join(name);
-    Ok(atomic::replace(&path, text.as_bytes())?)
+    stage.write(&format!(".taskie/plans/export/{name}"), text)
 }

@@ -85,6 +85,11 @@ impl Stage {
         &self.project
     }
 
+    /// Writes a file of the project.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
+        Ok(atomic::replace(&self.project.join(name), text.as_bytes())?)
+    }
+
     pub(crate) fn home(&self) -> PathBuf {
         self.root.join("home")
     }

@@ -187,7 +187,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
         "an example in the help",
     ),
     (
-        "demo/tasks.rs",
+        "demo/scenes.rs",
         ".claude/skills/fix-bug",
         "the demo's project is one of Claude Code's",
     ),
