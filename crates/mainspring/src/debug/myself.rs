@@ -146,11 +146,11 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         commit,
         path,
     } = &view.program;
-    let commit = commit.map_or_else(
-        || "a debug build".to_owned(),
-        |commit| format!("commit {commit}"),
-    );
     let title = cmd.paint.bold(&format!("mainspring {version}"));
+    let commit = match commit {
+        Some(commit) => format!("commit {commit}"),
+        None => "a debug build".into(),
+    };
     let mut out = format!("{title}, {commit}\n{}\n", escape_name(path));
     if view.registered.is_empty() {
         out += "registered nowhere here; `mainspring install` does that\n";
@@ -160,12 +160,8 @@ fn render(cmd: &CommandContext, view: &View) -> String {
             Some(file) => format!("in {} ({})", escape_name(file), one.by),
             None => "by the plugin".into(),
         };
-        let programs = one.programs.join(", ");
-        out += &format!(
-            "registered with {} {place}: {}\n",
-            one.host,
-            escape_name(&programs)
-        );
+        let programs = escape_name(&one.programs.join(", ")).into_owned();
+        out += &format!("registered with {} {place}: {programs}\n", one.host);
     }
     let elsewhere = view.installed.iter().filter(|written| {
         let here = |one: &Registration| one.file.as_ref() == Some(&written.file);
@@ -175,20 +171,11 @@ fn render(cmd: &CommandContext, view: &View) -> String {
         let file = escape_name(&written.file);
         out += &format!("also installed into {file}, {}\n", written.at);
     }
-    let State {
-        folder,
-        exists,
-        journal_format,
-        file_format,
-    } = &view.state;
-    let missing = if *exists {
-        ""
-    } else {
-        ", which does not exist yet"
-    };
-    out += &format!(
-        "state in {}{missing}: journal format {journal_format}, file format {file_format}\n",
-        escape_name(folder)
-    );
-    out
+    let state = &view.state;
+    out += &format!("state in {}", escape_name(&state.folder));
+    if !state.exists {
+        out += ", which does not exist yet";
+    }
+    let (journal, file) = (state.journal_format, state.file_format);
+    out + &format!(": journal format {journal}, file format {file}\n")
 }

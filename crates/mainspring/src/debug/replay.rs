@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 /// The result, for other programs.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct View {
     /// How many came out the same.
     same: usize,
@@ -59,29 +59,26 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(path) => from_file(path)?,
         None => records::all(cmd.project()?.1.dir())?,
     };
-    let mut view = View {
-        same: 0,
-        reworded: 0,
-        differs: None,
-        skipped: Vec::new(),
-    };
+    let mut view = View::default();
     for line in lines {
-        match line {
-            Shown::Problem(problem) => view.skipped.push(problem),
-            Shown::Record(record) => {
-                if let Entry::Verb { .. } = record.entry {
-                    continue;
-                }
-                if let Err(divergence) = record.replay() {
-                    if let Some(difference) = difference(&record, &divergence)? {
-                        view.differs = Some(difference);
-                        break;
-                    }
-                    view.reworded += 1;
-                }
-                view.same += 1;
+        let record = match line {
+            Shown::Problem(problem) => {
+                view.skipped.push(problem);
+                continue;
             }
+            Shown::Record(record) => record,
+        };
+        if let Entry::Verb { .. } = record.entry {
+            continue;
         }
+        if let Err(divergence) = record.replay() {
+            view.differs = difference(&record, &divergence)?;
+            if view.differs.is_some() {
+                break;
+            }
+            view.reworded += 1;
+        }
+        view.same += 1;
     }
     if args.json {
         let text = crate::command::json(&view)?;

@@ -13,7 +13,6 @@ use crate::command::{CommandContext, Result};
 use crate::context::{Caller, EventContext};
 use crate::error::CliError;
 use crate::hook::drive;
-use crate::hook::input::Input;
 use crate::hook::{self, input};
 use crate::hosts::{self, DecodeAs, Payload};
 use crate::limits;
@@ -100,11 +99,7 @@ const AN_EVENT: &str = "an event is the JSON that a host sends to a hook; `{}` i
 
 fn event(path: &Path, cmd: &CommandContext) -> Result<Payload> {
     let bytes = if path.as_os_str() == "-" {
-        match input::whole() {
-            Input::Bytes(bytes) => bytes,
-            Input::TooLarge => return Err(CliError::new("the event is too large")),
-            Input::Unreadable(cause) => return Err(CliError::new(cause)),
-        }
+        input::whole()?
     } else {
         atomic::read(path, limits::STDIN)?.ok_or_else(|| {
             CliError::no_file(path)

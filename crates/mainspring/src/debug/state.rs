@@ -109,10 +109,9 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
 
 fn table(cmd: &CommandContext, view: &View) -> String {
     let mut out = format!(
-        "{}  {} in {}, kept for {} after the last change\n",
+        "{}  {}, kept for {} after the last change\n",
         cmd.paint.bold(&view.folder),
-        bytes(view.total.bytes),
-        files(view.total),
+        size(view.total),
         view.keep
     );
     if !view.projects.is_empty() {
@@ -124,63 +123,55 @@ fn table(cmd: &CommandContext, view: &View) -> String {
     for row in &view.projects {
         out += &line(row);
     }
-    let Shared {
-        bindings,
-        live,
-        told,
-        tasks,
-        trusted,
-        installs,
-        swept,
-    } = view.shared;
-    out += &format!(
-        "\nbindings {}, live {}, told {}, task lists {}, trusted {}, installs {}\n",
-        files(bindings),
-        files(live),
-        files(told),
-        files(tasks),
-        files(trusted),
-        files(installs)
-    );
-    let of_all = view.swept;
-    out += &if of_all.files == 0 {
-        "nothing goes yet\n".to_owned()
-    } else {
-        format!(
-            "{} of {} go as sessions start, {} of them bindings and marks\n",
-            files(of_all),
-            bytes(of_all.bytes),
-            swept.files
-        )
+    let shared = &view.shared;
+    let kinds = [
+        ("bindings", shared.bindings),
+        ("live", shared.live),
+        ("told", shared.told),
+        ("task lists", shared.tasks),
+        ("trusted", shared.trusted),
+        ("installs", shared.installs),
+    ];
+    let kinds = kinds.map(|(name, size)| format!("{name} {}", files(size)));
+    out += &format!("\n{}\n", kinds.join(", "));
+    let Size {
+        files: 1..,
+        bytes: swept,
+    } = view.swept
+    else {
+        return out + "nothing goes yet\n";
     };
-    out
+    out + &format!(
+        "{} of {} go as sessions start, {} of them bindings and marks\n",
+        files(view.swept),
+        bytes(swept),
+        shared.swept.files
+    )
 }
 
 /// One project: what it takes by kind, and what is open in it.
 fn line(row: &Row) -> String {
-    let kinds = &row.kinds;
-    let kinds = [
-        kinds.journal,
-        kinds.sessions,
-        kinds.reviews,
-        kinds.checks,
-        kinds.machines,
+    let Kinds {
+        journal,
+        sessions,
+        reviews,
+        checks,
+        machines,
+    } = row.kinds;
+    let sizes = [
+        journal, sessions, reviews, checks, machines, row.total, row.swept,
     ];
-    let mut out = String::new();
-    for size in kinds.into_iter().chain([row.total, row.swept]) {
-        out += &format!("{:>9} ", bytes(size.bytes));
+    let mut out: String = sizes
+        .map(|size| format!("{:>9} ", bytes(size.bytes)))
+        .concat();
+    out += &format!(" {}", row.project);
+    if row.exists == Some(false) {
+        out += " (gone)";
     }
-    let gone = if row.exists == Some(false) {
-        " (gone)"
-    } else {
-        ""
-    };
-    let open = if row.open.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", row.open.join(", "))
-    };
-    out + &format!(" {}{gone}{open}\n", row.project)
+    if !row.open.is_empty() {
+        out += &format!(": {}", row.open.join(", "));
+    }
+    out + "\n"
 }
 
 /// The project that a path or this place names.
@@ -199,6 +190,11 @@ fn files(size: Size) -> String {
         1 => "1 file".into(),
         count => format!("{count} files"),
     }
+}
+
+/// `3.4 kB in 2 files`.
+fn size(size: Size) -> String {
+    format!("{} in {}", bytes(size.bytes), files(size))
 }
 
 /// `12 B`, `3.4 kB`, `5.6 MB`.

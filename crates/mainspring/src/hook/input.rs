@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use mainspring_platform::stdin;
 
+use crate::error::CliError;
 use crate::limits;
 
 #[derive(Debug)]
@@ -15,8 +16,15 @@ pub(crate) enum Input {
 }
 
 /// Everything until the end, for a command that somebody gives a file.
-pub(crate) fn whole() -> Input {
-    read(stdin::read, |_| false)
+pub(crate) fn whole() -> Result<Vec<u8>, CliError> {
+    match read(stdin::read, |_| false) {
+        Input::Bytes(bytes) => Ok(bytes),
+        Input::TooLarge => {
+            let most = limits::STDIN;
+            Err(CliError::usage(format!("stdin has more than {most} bytes")).hint("name the file"))
+        }
+        Input::Unreadable(error) => Err(CliError::new(format!("cannot read stdin: {error}"))),
+    }
 }
 
 /// A host's event. It ends with its JSON, because a host may leave the pipe open; and it must come

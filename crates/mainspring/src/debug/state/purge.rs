@@ -8,7 +8,7 @@ use mainspring_kernel::retention::{Folder, Open, Project};
 use mainspring_store::ShownPath as _;
 use mainspring_store::limits::LOCK_WAIT;
 
-use super::{CommandContext, Result, bytes, files, root_of};
+use super::{CommandContext, Result, root_of, size as shown};
 use crate::error::CliError;
 use crate::people::ask;
 use crate::retention;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if !args.yes {
         let mut question = String::new();
         for Doomed { name, size, .. } in &doomed {
-            question += &format!("{name}  {} in {}\n", bytes(size.bytes), files(*size));
+            question += &format!("{name}  {}\n", shown(*size));
         }
         ask::confirm(&format!("{question}Delete this state?"), cmd.paint)?;
     }
@@ -122,11 +122,7 @@ fn delete(cmd: &CommandContext, state: &StateDir, project: &Doomed) -> Result {
     for binding in projects::bindings_to(state, root) {
         let _ = fs::remove_file(binding);
     }
-    let mut out = format!(
-        "the state of {name} is deleted: {} in {}\n",
-        bytes(size.bytes),
-        files(*size)
-    );
+    let mut out = format!("the state of {name} is deleted: {}\n", shown(*size));
     if facts.is_trusted() {
         // An event in a trusted project looks further than elsewhere, and finds this folder.
         state.create(&stored.dir)?;

@@ -7,7 +7,7 @@ use mainspring_store::{ShownPath as _, atomic};
 
 use crate::command::{CommandContext, Result};
 use crate::error::CliError;
-use crate::hook::input::{self, Input};
+use crate::hook::input;
 use crate::hosts;
 use crate::limits;
 use crate::machines::gate::token;
@@ -32,7 +32,7 @@ pub(super) fn run(cmd: &CommandContext, check: &Check) -> Result {
     let config = cmd.config(&project, &store)?;
     let token = token(&config, &id);
     let (shown, text) = match &check.file {
-        Some(file) if file.as_os_str() == "-" => ("stdin".into(), Text::Read(stdin()?)),
+        Some(file) if file.as_os_str() == "-" => ("stdin".into(), Text::Read(input::whole()?)),
         Some(file) => Text::in_file(cmd.cwd.join(file)),
         None => Text::in_file(transcript_of(cmd, &id)?),
     };
@@ -71,18 +71,6 @@ fn transcript_of(cmd: &CommandContext, id: &SessionId) -> Result<PathBuf> {
         CliError::new(format!("no transcript of session {id} was found"))
             .hint("name the file: `mainspring gate check --session ID FILE`")
     })
-}
-
-fn stdin() -> Result<Vec<u8>> {
-    match input::whole() {
-        Input::Bytes(bytes) => Ok(bytes),
-        Input::TooLarge => Err(CliError::new(format!(
-            "stdin has more than {} bytes",
-            limits::STDIN
-        ))
-        .hint("name the file: `mainspring gate check --session ID FILE`")),
-        Input::Unreadable(error) => Err(CliError::new(format!("cannot read stdin: {error}"))),
-    }
 }
 
 /// A transcript is one JSON object per line; anything else is the final message itself.
