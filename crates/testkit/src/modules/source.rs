@@ -110,8 +110,8 @@ fn read(module: String, text: &str) -> Source {
         code: product
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
-            .map(|line| format!("{line}\n"))
-            .collect(),
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 

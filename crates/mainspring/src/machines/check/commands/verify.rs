@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::Name;
 use mainspring_kernel::hidden::escape_name;
 use mainspring_kernel::machines::check::Occasion;
-use mainspring_store::{ShownPath as _, Trouble, atomic};
+use mainspring_store::{ShownPath as _, atomic};
 use serde::Serialize;
 
 use super::permit;
