@@ -25,7 +25,7 @@ pub(super) fn write(cmd: &CommandContext, context: &EventContext<'_>, file: &Pat
     let permit = permit(context)?;
     let receipt = receipt(context, &permit)?;
     if receipt.checks.is_empty() {
-        return Err(CliError::new("no check is trusted here, so there is nothing to attest")
+        return Err(CliError::refused("no check is trusted here, so there is nothing to attest")
             .hint("`mainspring check init` proposes checks; `mainspring trust` trusts those of mainspring.toml"));
     }
     let unproved: Vec<&str> = receipt
@@ -35,7 +35,7 @@ pub(super) fn write(cmd: &CommandContext, context: &EventContext<'_>, file: &Pat
         .map(|entry| entry.name.as_str())
         .collect();
     if !unproved.is_empty() {
-        return Err(CliError::new(format!(
+        return Err(CliError::refused(format!(
             "{} did not pass over this tree, so there is nothing to attest",
             unproved.join(", ")
         ))

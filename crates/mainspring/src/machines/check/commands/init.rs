@@ -46,10 +46,10 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     proposed.retain(|one| !there.iter().any(|check| check.name == one.name));
     if proposed.is_empty() {
         let error = match there.len() {
-            0 => CliError::new("nothing here tells which checks this project has").hint(format!(
+            0 => CliError::not_found("nothing here tells which checks this project has").hint(format!(
                 "write one into {PROJECT_FILE}: [[check]], name = \"tests\", run = [\"make\", \"test\"]"
             )),
-            _ => CliError::new(format!(
+            _ => CliError::refused(format!(
                 "{PROJECT_FILE} has every check that could be proposed"
             )),
         };

@@ -32,12 +32,15 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             .max_by_key(|last| (last.at, last.result != EndedAs::Pass)),
     };
     let Some(last) = last.filter(|last| !last.log.is_empty()) else {
-        return Err(CliError::new("it has printed nothing yet")
+        return Err(CliError::not_found("it has printed nothing yet")
             .hint("`mainspring check run` runs the checks now"));
     };
     let text = check::log_text(Path::new(&last.log));
     if text.is_empty() {
-        return Err(CliError::new(format!("{} is empty or gone", last.log)));
+        return Err(CliError::not_found(format!(
+            "{} is empty or gone",
+            last.log
+        )));
     }
     Ok(text)
 }

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
         return Err(verbs::Refused::NoChecks.into());
     };
     let Some(patch) = &definition.canary else {
-        return Err(CliError::new(format!("check `{}` has no canary", args.name)).hint(
+        return Err(CliError::not_found(format!("check `{}` has no canary", args.name)).hint(
             "write a patch that breaks what the check guards, and name it: canary = { patch = \"…\" }",
         ));
     };

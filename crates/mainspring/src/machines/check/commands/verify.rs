@@ -151,7 +151,7 @@ fn read(cmd: &CommandContext, path: &Path) -> Result {
     }
     let path = cmd.cwd.join(path);
     let text = atomic::read_text(&path, limits::CONFIG * 4)?;
-    text.ok_or_else(|| CliError::new(Trouble::Other(format!("there is no {}", path.shown()))))
+    text.ok_or_else(|| CliError::not_found(format!("there is no {}", path.shown())))
 }
 
 fn differs(receipt: &Parts, tree: &Parts) -> Vec<&'static str> {

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Ok(Ok(github)) => Some(github),
         // Without a push, nothing needs the server yet.
         Ok(Err(_)) | Err(_) if !args.push => None,
-        Ok(Err(error)) => return Err(CliError::new(error)),
+        Ok(Err(error)) => return Err(CliError::refused(error)),
         Err(trouble) => return Err(trouble.into()),
     };
     let current = github

@@ -64,7 +64,9 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
         Some(Verb::Release(args)) => release::run(args, cmd),
         Some(Verb::Repair(args)) => repair::run(args, cmd),
         Some(Verb::Abort(args)) => abort::run(args, cmd),
-        Some(Verb::Watch) => Err(CliError::new("`mainspring claim watch` takes no arguments")),
+        Some(Verb::Watch) => Err(CliError::usage(
+            "`mainspring claim watch` takes no arguments",
+        )),
     }
 }
 
@@ -127,10 +129,10 @@ fn github_context(context: &EventContext<'_>) -> Result<GitHubContext> {
     let permit = context.permit(Name::Claim).map_err(Trouble::from)?;
     GitHubContext::open(context, permit, LIMIT).map_err(|none| match none {
         ContextError::Remote(_) if !is_repository(context) => {
-            CliError::new(format!("{} is no git repository", context.root().shown()))
+            CliError::not_found(format!("{} is no git repository", context.root().shown()))
                 .hint("run it in a clone of the repository that has the issue")
         }
-        ContextError::Remote(why) => CliError::new(why)
+        ContextError::Remote(why) => CliError::not_found(why)
             .hint("`git remote -v` lists the remotes; `remote` under `[claim]` in mainspring.toml names the one to use"),
         ContextError::Trouble(trouble) => trouble.into(),
     })

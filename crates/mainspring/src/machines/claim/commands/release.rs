@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
             State::Newer { version } => return Err(Refused::Newer(version).into()),
             State::Claimed { claim, .. } if claim.issue_number == issue => {
                 let place = place.shown();
-                return Err(CliError::new(format!("issue #{issue} is claimed in {place}")).hint(
+                return Err(CliError::refused(format!("issue #{issue} is claimed in {place}")).hint(
                     "`mainspring claim abort` there gives it back, with its card and assignment",
                 ));
             }

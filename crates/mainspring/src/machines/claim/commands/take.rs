@@ -57,7 +57,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     let issue = args.issue.ok_or_else(|| {
-        CliError::new("no issue is named").hint("`mainspring claim N`, with the issue's number")
+        CliError::usage("no issue is named").hint("`mainspring claim N`, with the issue's number")
     })?;
     cmd.permit(Name::Claim)?;
     let context = cmd.context()?;

@@ -41,15 +41,16 @@ pub(super) fn run(cmd: &CommandContext, check: &Check) -> Result {
             "{} was said: {shown}, line {line} of the final message\n",
             token.line()
         )),
-        Sighting::NearMiss(near) => Err(CliError::new(format!(
+        Sighting::NearMiss(near) => Err(CliError::not_found(format!(
             "{} was not said in {shown}",
             token.line()
         ))
         .hint(near.to_string())),
-        Sighting::Absent => Err(
-            CliError::new(format!("{} was not said in {shown}", token.line()))
-                .hint("the agent must say it in its final message, on a line of its own"),
-        ),
+        Sighting::Absent => Err(CliError::not_found(format!(
+            "{} was not said in {shown}",
+            token.line()
+        ))
+        .hint("the agent must say it in its final message, on a line of its own")),
     }
 }
 
@@ -68,7 +69,7 @@ impl Text {
 fn transcript_of(cmd: &CommandContext, id: &SessionId) -> Result<PathBuf> {
     let find = hosts::of_environment(&cmd.env).transcript.find;
     find(&cmd.env, id).ok_or_else(|| {
-        CliError::new(format!("no transcript of session {id} was found"))
+        CliError::not_found(format!("no transcript of session {id} was found"))
             .hint("name the file: `mainspring gate check --session ID FILE`")
     })
 }

@@ -156,7 +156,7 @@ fn push(cmd: &CommandContext, args: &Push) -> Result {
         let kept = one(cmd, context, meant.as_ref())?;
         if kept.place == LoopStore::Markdown {
             return Err(
-                CliError::new(format!("{} can hold only one loop", markers::LOOP_PAGE))
+                CliError::refused(format!("{} can hold only one loop", markers::LOOP_PAGE))
                     .hint("`mainspring loop abort`, then start the outer loop with `mainspring loop start --store own`"),
             );
         }

@@ -36,7 +36,7 @@ enum HowArg {
 
 pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     if args.why.trim().is_empty() {
-        return Err(CliError::new("an answer needs a reason")
+        return Err(CliError::usage("an answer needs a reason")
             .hint("say in one sentence what was changed, or why nothing was"));
     }
     let reply = Reply {

@@ -61,7 +61,7 @@ pub(super) fn init(args: &InitArgs, cmd: &CommandContext) -> Result {
     let name = directory::plan_id(&args.name)
         .filter(|name| !name.starts_with('-'))
         .ok_or_else(|| {
-            CliError::new(format!("{:?} is not a name for a plan", args.name)).hint(
+            CliError::usage(format!("{:?} is not a name for a plan", args.name)).hint(
                 "the name becomes a folder in .taskie/plans: use letters, digits, `-` and `_`",
             )
         })?;
@@ -173,24 +173,24 @@ pub(super) fn told(plan: &str, state: &State) -> String {
 
 pub(super) fn task_id(text: &str) -> Result<TaskId> {
     TaskId::parse(text).ok_or_else(|| {
-        CliError::new(format!("{text:?} is not a task's id"))
+        CliError::usage(format!("{text:?} is not a task's id"))
             .hint("use letters, digits, `_` and `-`")
     })
 }
 
 fn setting(field: &str, value: &str) -> Result<Setting> {
     let wrong =
-        |wanted: &str| CliError::new(format!("{value:?} is not a value for {field}: {wanted}"));
+        |wanted: &str| CliError::usage(format!("{value:?} is not a value for {field}: {wanted}"));
     match field {
         "max_reviews" => match value.parse() {
             Ok(count @ 0..=1000) => Ok(Setting::MaxReviews(count)),
             Ok(_) | Err(_) => Err(wrong("use a whole number up to 1000")),
         },
-        "next_phase" if value == "null" => Err(CliError::new(
+        "next_phase" if value == "null" => Err(CliError::usage(
             "next_phase is no setting: it follows from what is done",
         )
         .hint("`mainspring plan accept` ends the reviews and goes on")),
-        "next_phase" => Err(CliError::new(
+        "next_phase" => Err(CliError::usage(
             "next_phase is no setting: it follows from what is done",
         )
         .hint("`mainspring plan review restart KIND` begins a cycle of reviews: plan, tasks, code or all-code")
@@ -202,7 +202,7 @@ fn setting(field: &str, value: &str) -> Result<Setting> {
             "false" => Ok(Setting::Tdd(false)),
             _ => Err(wrong("use true or false")),
         },
-        _ => Err(CliError::new(format!("there is no field {field:?} to set"))
+        _ => Err(CliError::usage(format!("there is no field {field:?} to set"))
             .hint("the fields are max_reviews, current_task and tdd")),
     }
 }

@@ -83,9 +83,9 @@ impl Which {
     fn open(&self, context: &EventContext<'_>) -> Result<Opened> {
         let named = self.plan.as_deref();
         plans::open(context, named)?.ok_or_else(|| match named {
-            Some(name) => CliError::new(format!("there is no plan {name:?} here"))
+            Some(name) => CliError::not_found(format!("there is no plan {name:?} here"))
                 .hint("`mainspring plan list` shows all plans"),
-            None => CliError::new("there is no plan here")
+            None => CliError::not_found("there is no plan here")
                 .hint("`mainspring plan init NAME` records one"),
         })
     }

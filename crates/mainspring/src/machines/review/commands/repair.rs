@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let path = &opened.state_file.path;
     let Some(known) = last_known(&context.store, path)? else {
-        return Err(CliError::new(format!(
+        return Err(CliError::not_found(format!(
             "the journal has no content of {} to put back",
             path.shown()
         ))

@@ -179,10 +179,10 @@ fn checked(cmd: &CommandContext, path: &Path) -> Result<List> {
         .and_then(|bytes| Source::parse(&path, &bytes))
         .and_then(|source| source.check());
     list.map_err(|fault| match fault {
-        Fault::File(cause) => CliError::new(cause),
+        Fault::File(cause) => CliError::damaged(cause),
         Fault::Tasks(problems) => {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            CliError::new(format!(
+            CliError::damaged(format!(
                 "{} is not a valid task list:\n  {}",
                 path.shown(),
                 problems.join("\n  ")

@@ -26,7 +26,9 @@ pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {
     let (bytes, source) = match parsed {
         Ok(parsed) => parsed,
         Err(Fault::File(cause)) => {
-            return Err(CliError::new(cause).hint(format!("name a skill's folder, or its {FILE}")));
+            return Err(
+                CliError::damaged(cause).hint(format!("name a skill's folder, or its {FILE}"))
+            );
         }
         Err(Fault::Tasks(_)) => return Err(CliError::new("internal: checked too early")),
     };
@@ -46,7 +48,7 @@ pub(super) fn run(cmd: &CommandContext, path: &Path) -> Result {
                 })
                 .collect();
             let count = problems.len();
-            Err(CliError::new(format!(
+            Err(CliError::damaged(format!(
                 "{count} problems\n{}",
                 lines.join("\n")
             )))
