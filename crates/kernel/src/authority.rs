@@ -70,7 +70,6 @@ pub const TABLE: &[Row] = &[
     row("plan adopt",               Who::OwnSession,      "give a plan to another session"),
     row("check run",                Who::Person,          "run the checks by itself: they run when it stops"),
     row("check prove",              Who::Person,          "prove a check"),
-    row("check --attest",           Who::Person,          "sign for its user"),
     row("claim done",               Who::Consent,         "close an issue without its user's consent"),
     // `gate on`, a loop, a plan and a claim only add to what is asked of the agent.
     anyones("gate on"), anyones("gate status"), anyones("gate check"),

@@ -60,7 +60,7 @@ pub(super) fn homebrew(home: &Home, release: &Release) -> PathBuf {
     prefix.join("bin/mainspring")
 }
 
-/// The steps of the GitHub Action: it installs, and verifies the receipt of the project's checks.
+/// The steps of the GitHub Action: it installs, and compares a receipt of checks with the commit.
 pub(super) fn action(home: &Home, release: &Release) -> PathBuf {
     let bin = home.at("runner/mainspring");
     let path = home.at("github-path");
@@ -76,13 +76,17 @@ pub(super) fn action(home: &Home, release: &Release) -> PathBuf {
     let added = fs::read_to_string(&path).expect("the action writes it");
     assert_eq!(added.trim_end(), bin.to_str().expect("a path in UTF-8"));
     let program = bin.join("mainspring");
-    let receipt = receipt(home, &program);
-    let said = ok(home
+    let receipt = receipt(home);
+    let ran = home
         .command("bash")
         .args(["-ec", &step(1)])
         .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
-        .env("VERIFY", format!("--receipt {}", receipt.display())));
-    assert!(said.contains("tests: pass, over this tree"), "{said}");
+        .env("VERIFY", format!("--receipt {}", receipt.display()))
+        .output()
+        .expect("bash");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(said.contains("tests: pass, but not over this commit"), "{said}");
+    assert_eq!(ran.status.code(), Some(1), "{said}");
     program
 }
 
@@ -95,8 +99,8 @@ fn step(number: usize) -> String {
         .arg(number.to_string()))
 }
 
-/// A statement about the project's commit, in which its one check passed.
-fn receipt(home: &Home, program: &Path) -> PathBuf {
+/// A receipt of the project's one check, over another commit than the project's.
+fn receipt(home: &Home) -> PathBuf {
     let file = home.at("checks.json");
     if file.exists() {
         return file;
@@ -111,9 +115,10 @@ fn receipt(home: &Home, program: &Path) -> PathBuf {
     git(&["init", "--quiet"]);
     git(&["add", "mainspring.toml"]);
     git(&["commit", "--quiet", "-m", "Add a check"]);
-    ok(home.command(program).args(["trust", "--yes"]));
-    ok(home.command(program).args(["check", "run"]));
-    ok(home.command(program).args(["check", "--attest"]).arg(&file));
+    let text = r#"{"v":1,"mainspring":"0","system":"s","checks":[{"name":"tests","result":"pass",
+        "key":"","definition":"","pins":"","toolchain":"","environment":"","inputs":"","at":1,
+        "took":1}]}"#;
+    fs::write(&file, text).expect("room for a receipt");
     file
 }
 

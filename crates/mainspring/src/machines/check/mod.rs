@@ -381,19 +381,6 @@ pub(crate) fn green<'a>(results: &'a Results, check: &str, taken: &TakenKey) -> 
     results.green(check, &taken.key, &path_text::to_text(&taken.dir))
 }
 
-/// What is known about this tree, without running anything.
-pub(crate) fn receipt_of(
-    checks: &TrustedChecks,
-    taken: &[TakenKey],
-    results: &Results,
-) -> CheckReceipt {
-    let each = checks.definitions.iter().zip(taken);
-    let entries = each.map(|(check, taken)| {
-        CheckEntry::looked(&check.name, taken, green(results, &check.name, taken))
-    });
-    CheckReceipt::of(entries.collect())
-}
-
 /// What an agent reads of what a failed check printed.
 pub(crate) fn quoted_output(bytes: &[u8]) -> String {
     let text = printed::plain(bytes);

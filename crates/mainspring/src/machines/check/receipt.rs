@@ -125,7 +125,7 @@ impl CheckReceipt {
         out
     }
 
-    /// Reads a receipt: the text of a pull request, the receipt's own JSON, or a statement.
+    /// Reads a receipt: the text of a pull request, or the receipt's own JSON.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         if text.len() > MOST {
             return Err(format!("it is longer than {} KiB", MOST >> 10));
@@ -134,10 +134,7 @@ impl CheckReceipt {
             Some((_, rest)) => rest.split_once(END).map_or(rest, |(json, _)| json),
             None => text,
         };
-        let json = json.trim();
-        let receipt = serde_json::from_str::<Statement>(json)
-            .map(|statement| statement.predicate)
-            .or_else(|_| serde_json::from_str::<Self>(json))
+        let receipt = serde_json::from_str::<Self>(json.trim())
             .map_err(|error| format!("there is no receipt of checks in it ({error})"))?;
         if receipt.v > FORMAT {
             return Err(format!(
@@ -147,43 +144,6 @@ impl CheckReceipt {
         }
         Ok(receipt)
     }
-
-    /// The receipt as an in-toto statement about the commit.
-    pub(crate) fn statement(self, repository: &str) -> Statement {
-        let commit = self.commit.clone().unwrap_or_default();
-        Statement {
-            kind: "https://in-toto.io/Statement/v1".into(),
-            subject: vec![Subject {
-                name: repository.to_owned(),
-                digest: Commit { git_commit: commit },
-            }],
-            predicate_type: "https://mainspring.dev/checks/v1".into(),
-            predicate: self,
-        }
-    }
-}
-
-/// An in-toto statement.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Statement {
-    #[serde(rename = "_type")]
-    kind: String,
-    subject: Vec<Subject>,
-    #[serde(rename = "predicateType")]
-    predicate_type: String,
-    pub(crate) predicate: CheckReceipt,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Subject {
-    name: String,
-    digest: Commit,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Commit {
-    #[serde(rename = "gitCommit")]
-    git_commit: String,
 }
 
 #[cfg(test)]
@@ -217,17 +177,6 @@ mod tests {
         );
         assert_eq!(CheckReceipt::read(&text).unwrap(), receipt());
         assert_eq!(text.matches("-->").count(), 1, "{text}");
-    }
-
-    #[test]
-    fn a_statement_holds_the_receipt_and_names_the_commit() {
-        let one = CheckReceipt {
-            commit: Some("c0ffee".into()),
-            ..receipt()
-        };
-        let text = serde_json::to_string(&one.clone().statement("r")).unwrap();
-        assert!(text.contains("\"gitCommit\":\"c0ffee\""), "{text}");
-        assert_eq!(CheckReceipt::read(&text).unwrap(), one);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use mainspring_testkit::process::{Running, wait_until};
 use pretty_assertions::assert_eq;
-use serde_json::Value;
 
 use super::Checked;
 use crate::env::TestEnv;
@@ -315,92 +314,4 @@ fn a_changed_pin_can_be_trusted_again() {
     assert!(text.contains("test.sh is not as you trusted it"), "{text}");
     checked.env.trust();
     assert!(checked.again("done").let_go().contains("tests pass at"));
-}
-
-/// A statement of the tree as it is; the receipt inside it is verified against commits.
-#[test]
-fn a_statement_is_signed_with_the_persons_key_and_verified_against_a_commit() {
-    let checked = Checked::new().green();
-    let attest = |file: &str| checked.env.run(&["check", "--attest", file]);
-    assert!(attest("one.json").ok().contains("unsigned"));
-    fs::remove_file(checked.path("one.json")).unwrap();
-    let ssh = checked.env.home().join(".ssh");
-    fs::create_dir(&ssh).unwrap();
-    let key = ssh.join("id_ed25519");
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f"])
-        .arg(&key)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{made:?}");
-    let file = checked.env.root().join("checks.json");
-    let file = file.to_str().unwrap();
-    assert!(attest(file).ok().contains("is written and signed"));
-    let statement: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
-    assert_eq!(statement["predicate"]["checks"][0]["result"], "pass");
-    let public = fs::read_to_string(ssh.join("id_ed25519.pub")).unwrap();
-    let signers = checked.env.root().join("signers");
-    fs::write(&signers, format!("ada {public}")).unwrap();
-    let verified = Command::new("ssh-keygen")
-        .args(["-Y", "verify", "-n", "in-toto", "-I", "ada", "-f"])
-        .arg(&signers)
-        .args(["-s", &format!("{file}.sig")])
-        .stdin(fs::File::open(file).unwrap())
-        .output()
-        .unwrap();
-    assert!(verified.status.success(), "{verified:?}");
-
-    let verify = |commit: &str| {
-        checked
-            .env
-            .run(&["check", "verify", "--commit", commit, "--receipt", file])
-    };
-    let told = verify("HEAD").ok();
-    assert!(told.contains("tests: pass, over this tree"), "{told}");
-    checked.write("good.txt", "yes, but other\n");
-    checked.commit();
-    let other = verify("HEAD");
-    assert_eq!(other.code, Some(1), "{other:?}");
-    assert!(
-        other
-            .stdout
-            .contains("but not over this commit: inputs differ"),
-        "{other:?}"
-    );
-    let _ = verify("HEAD~1").ok();
-    assert!(verify("nowhere").failed().contains("there is no commit"));
-    assert!(
-        attest(file).failed().contains("nothing to attest"),
-        "another tree"
-    );
-}
-
-#[test]
-fn a_receipt_that_leaves_a_check_out_does_not_match() {
-    let checked = Checked::with("inputs = [\"good.txt\"]").green();
-    let file = checked.env.root().join("checks.json");
-    let file = file.to_str().unwrap();
-    checked.env.run(&["check", "--attest", file]).ok();
-    let verify = || checked.env.run(&["check", "verify", "--receipt", file]);
-    let _ = verify().ok();
-    let settings = fs::read_to_string(checked.path("mainspring.toml")).unwrap();
-    for (when, matches) in [("[\"stop\"]", true), ("[\"handoff\"]", false)] {
-        let other = format!("\n[[check]]\nname = \"other\"\nrun = [\"true\"]\nwhen = {when}\n");
-        checked.write("mainspring.toml", &format!("{settings}{other}"));
-        checked.commit();
-        let ran = verify();
-        assert_eq!(ran.code == Some(0), matches, "{when}: {ran:?}");
-        let said = ran.stdout.contains("other: not in the receipt");
-        assert_eq!(said, !matches, "{when}: {ran:?}");
-    }
-}
-
-#[test]
-fn where_no_check_is_trusted_there_is_nothing_to_attest() {
-    let env = TestEnv::new();
-    env.trust();
-    let said = env.run(&["check", "--attest", "checks.json"]).failed();
-    assert!(said.contains("no check is trusted here"), "{said}");
-    assert!(!env.project().join("checks.json").exists());
 }

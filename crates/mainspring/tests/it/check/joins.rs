@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{Checked, git};
-use crate::claim::world::{BRANCH, world};
+use crate::claim::world::{BRANCH, World, world};
 use crate::taskie::{Taskie, write};
 
 const CHECK: &str = "[[check]]\nname = \"tests\"\nrun = [\"sh\", \"-c\", \"cat state.txt; grep -q good state.txt\"]\n";
@@ -132,42 +132,78 @@ fn a_token_once_said_stays_said_while_a_red_check_holds() {
     assert!(checked.again("fixed").let_go().contains("tests pass at"));
 }
 
-#[test]
-fn a_pull_request_is_opened_when_the_checks_pass_and_carries_their_receipt() {
-    let Some(world) = world() else { return };
+/// A pull request that was opened when the check, with these lines more, passed after it was red;
+/// and its text, in a file. `None` without `gh`.
+pub(crate) fn opened(more: &str) -> Option<(World, String)> {
+    let world = world()?;
     let project = world.env.project();
-    fs::write(project.join("mainspring.toml"), CHECK).unwrap();
+    fs::write(project.join("mainspring.toml"), format!("{CHECK}{more}")).unwrap();
     fs::write(project.join("state.txt"), "bad\n").unwrap();
     world.env.trust();
     git(&project, &["switch", "--quiet", "-c", BRANCH]);
     git(&project, &["add", "--all"]);
     git(&project, &["commit", "--quiet", "-m", "Fix"]);
     world.write("coding");
-    world
-        .env
-        .agent("s", &["handoff", "--summary", "Fix the race", "--push"])
-        .ok();
+    let handoff = ["handoff", "--summary", "Fix the race", "--push"];
+    world.env.agent("s", &handoff).ok();
     let text = world.env.stop("handed over").held();
     assert!(text.contains("`tests` fails"), "{text}");
     assert_eq!(world.github.prs_created(), 0);
 
     fs::write(project.join("state.txt"), "good\n").unwrap();
     git(&project, &["commit", "--quiet", "--all", "-m", "Repair"]);
-    world
-        .env
-        .agent("s", &["handoff", "--summary", "Fix the race", "--push"])
-        .ok();
+    world.env.agent("s", &handoff).ok();
     let text = world.env.stop("handed over again").held();
     assert!(text.contains("PR #44 created"), "{text}");
     let body = world.widgets().pull(44).body;
     assert!(body.contains("| tests | pass |"), "{body}");
-    let receipt = world.env.root().join("body.md");
-    fs::write(&receipt, &body).unwrap();
-    let told = world
-        .env
-        .run(&["check", "verify", "--receipt", receipt.to_str().unwrap()])
-        .ok();
+    let file = world.env.root().join("body.md");
+    fs::write(&file, &body).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    Some((world, file))
+}
+
+#[test]
+fn a_pull_request_is_opened_when_the_checks_pass_and_carries_their_receipt() {
+    let Some((world, receipt)) = opened("") else {
+        return;
+    };
+    let project = world.env.project();
+    let verify = |commit: &str| {
+        let args = ["check", "verify", "--commit", commit, "--receipt", &receipt];
+        world.env.run(&args)
+    };
+    let told = verify("HEAD").ok();
     assert!(told.contains("tests: pass, over this tree"), "{told}");
+    fs::write(project.join("state.txt"), "good, but other\n").unwrap();
+    git(&project, &["commit", "--quiet", "--all", "-m", "More"]);
+    let other = verify("HEAD");
+    assert_eq!(other.code, Some(1), "{other:?}");
+    let differs = "but not over this commit: inputs differ";
+    assert!(other.stdout.contains(differs), "{other:?}");
+    let _ = verify("HEAD~1").ok();
+    assert!(verify("nowhere").failed().contains("there is no commit"));
+}
+
+#[test]
+fn a_receipt_that_leaves_a_check_out_does_not_match() {
+    let Some((world, receipt)) = opened("inputs = [\"state.txt\"]\n") else {
+        return;
+    };
+    let verify = || world.env.run(&["check", "verify", "--receipt", &receipt]);
+    let _ = verify().ok();
+    let project = world.env.project();
+    let file = project.join("mainspring.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    for (when, matches) in [("[\"stop\"]", true), ("[\"handoff\"]", false)] {
+        let other = format!("\n[[check]]\nname = \"other\"\nrun = [\"true\"]\nwhen = {when}\n");
+        fs::write(&file, format!("{settings}{other}")).unwrap();
+        git(&project, &["commit", "--quiet", "--all", "-m", "Another check"]);
+        let ran = verify();
+        assert_eq!(ran.code == Some(0), matches, "{when}: {ran:?}");
+        let said = ran.stdout.contains("other: not in the receipt");
+        assert_eq!(said, !matches, "{when}: {ran:?}");
+    }
 }
 
 #[test]

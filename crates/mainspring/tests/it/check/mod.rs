@@ -3,7 +3,7 @@
 mod client;
 mod commands;
 mod hosts;
-mod joins;
+pub(crate) mod joins;
 mod lies;
 mod stops;
 

@@ -49,7 +49,6 @@ fn words(command: &'static str) -> Option<Vec<&'static str>> {
         "pause" => &["1h"],
         "gate check" => &["--session", "s"],
         "check prove" | "check log" => &["tests"],
-        "check --attest" => &["receipt.json"],
         "plan init" => &["other"],
         "plan advance" => &["plan-review"],
         "plan set" => &["tdd", "true"],

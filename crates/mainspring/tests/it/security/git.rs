@@ -443,7 +443,6 @@ fn git_commands_are_made_in_one_place() {
         "machines/looping/jwz.rs",
         "machines/pulse/mod.rs",
         "notify.rs",
-        "machines/check/commands/attest.rs",
         "setup/doctor/programs.rs",
         "setup/install/uninstall.rs",
         "setup/man.rs",

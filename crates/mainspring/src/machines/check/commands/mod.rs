@@ -1,6 +1,5 @@
 //! `mainspring check`: what the checks have shown, and what they would.
 
-mod attest;
 mod init;
 mod log;
 mod prove;
@@ -25,7 +24,7 @@ use crate::people::trust::{Proposal, TrustedChecks};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  mainspring check init          propose checks for this project\n  mainspring check run tests     run one now\n  mainspring check log tests     what it printed\n  mainspring check --attest checks.json"
+    after_help = "Examples:\n  mainspring check init          propose checks for this project\n  mainspring check run tests     run one now\n  mainspring check log tests     what it printed"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// The commit
     #[arg(long, value_name = "COMMIT", default_value = "HEAD")]
     commit: String,
-    /// The text of a pull request, a receipt or a statement; `-` for stdin
+    /// The text of a pull request, or a receipt; `-` for stdin
     #[arg(long, value_name = "FILE", default_value = "-")]
     receipt: PathBuf,
     /// As JSON

@@ -1,15 +1,12 @@
 //! What each check has shown.
 
-use std::path::PathBuf;
-
 use mainspring_kernel::Digest;
-use mainspring_kernel::authority::Grounds;
 use mainspring_kernel::hidden::{escape_name, name};
 use mainspring_kernel::machines::check::messages::short;
 use mainspring_kernel::machines::check::results::EndedAs;
 use serde::Serialize;
 
-use super::{attest, permit};
+use super::permit;
 use crate::command::{CommandContext, Result, timestamp};
 use crate::context::EventContext;
 use crate::machines::check;
@@ -19,10 +16,6 @@ pub(super) struct ViewArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
-    /// Write an in-toto statement of the results to this file, and sign it with your SSH key if
-    /// you have one
-    #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    attest: Option<PathBuf>,
 }
 
 /// One check, for a view.
@@ -55,10 +48,6 @@ struct Last {
 
 pub(super) fn run(args: &ViewArgs, cmd: &CommandContext) -> Result {
     let context = cmd.context()?;
-    if let Some(file) = &args.attest {
-        cmd.may("check --attest", Grounds::Nothing)?;
-        return attest::write(cmd, &context, file);
-    }
     let (rows, problem) = rows(&context)?;
     if args.json {
         return crate::command::json_list("checks", &rows);
