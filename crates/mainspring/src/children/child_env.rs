@@ -120,8 +120,8 @@ pub(crate) fn listed(env: &Environment, lists: &[Names]) -> Vec<(OsString, OsStr
     listed
 }
 
-/// Variables that tell one terminal, login or directory from another. A check that needs one
-/// names it.
+/// Variables that tell one terminal, login or directory from another: a check's key is the same in
+/// each, unless the check names one.
 const SURROUNDINGS: Names = &[
     "PWD",
     "OLDPWD",
@@ -157,7 +157,6 @@ const SURROUNDINGS: Names = &[
     "INVOCATION_ID",
     "JOURNAL_STREAM",
     "MAIL",
-    "MAINSPRING_*",
     "GIT_*",
     "NO_COLOR",
     "FORCE_COLOR",
@@ -166,7 +165,7 @@ const SURROUNDINGS: Names = &[
     "AI_AGENT",
 ];
 
-/// A variable whose name has one of these holds a secret.
+/// A variable whose name has one of these holds a secret, which may change every hour.
 const SECRETS: &[&str] = &[
     "TOKEN",
     "SECRET",
@@ -183,40 +182,50 @@ const SECRETS: &[&str] = &[
 /// And so does one whose name ends like this.
 const SECRET_ENDS: &[&str] = &["_KEY", "_PAT", "_PASS", "_PW", "_DSN"];
 
-/// What a check gets: our environment without secrets, without what a host set, and without what
-/// differs from one terminal to the next; and the variables that it names. Sorted, because it is
-/// a part of the check's key.
+/// Ours tell what runs a check, and would change what it tests.
+const OURS: &str = "MAINSPRING_*";
+
+/// What a check that a person trusted gets: the whole environment, but for what a host or we set
+/// in it. Sorted, because most of it is a part of the check's key.
 pub(crate) fn of_check(
     env: &Environment,
     named: &[String],
     set_by_hosts: &[&str],
 ) -> Vec<(OsString, OsString)> {
-    let passes = |variable: &OsStr| {
-        let Some(text) = variable.to_str() else {
-            return false;
-        };
-        let upper = text.to_ascii_uppercase();
-        let secret = SECRETS.iter().any(|word| upper.contains(word))
-            || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
-        let listed = |names: &[&str]| names.iter().any(|name| fits(name, text));
-        named.iter().any(|name| name == text)
-            || !(secret || listed(SURROUNDINGS) || listed(set_by_hosts))
+    let is_named = |name: &str| named.iter().any(|one| one == name);
+    let is_set_here = |variable: &OsStr| {
+        let here = |text| fits(OURS, text) || set_by_hosts.iter().any(|name| fits(name, text));
+        variable
+            .to_str()
+            .is_some_and(|text| here(text) && !is_named(text))
     };
     let mut vars = env.vars();
-    vars.retain(|(variable, _)| passes(variable));
+    vars.retain(|(variable, _)| !is_set_here(variable));
     for (variable, value) in &mut vars {
         if is_path_variable(variable) {
             *value = program::absolute_folders(value);
         }
     }
-    let is_set = |name: &str| named.iter().any(|one| one == name);
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        if !is_set(name) {
+        if !is_named(name) {
+            vars.retain(|(variable, _)| variable != name);
             vars.push((name.into(), value.into()));
         }
     }
     vars.sort();
     vars
+}
+
+/// Is this variable a part of the key of a check that names these?
+pub(crate) fn is_in_key(variable: &OsStr, named: &[String]) -> bool {
+    let Some(text) = variable.to_str() else {
+        return true;
+    };
+    let upper = text.to_ascii_uppercase();
+    let is_secret = SECRETS.iter().any(|word| upper.contains(word))
+        || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
+    let is_surrounding = SURROUNDINGS.iter().any(|name| fits(name, text));
+    named.iter().any(|name| name == text) || !(is_secret || is_surrounding)
 }
 
 fn is_on(env: &Environment, switch: &str) -> bool {
@@ -260,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_gets_no_secret_that_it_does_not_name() {
+    fn a_check_gets_everything_and_no_secret_that_it_does_not_name_is_in_its_key() {
         let secrets = [
             "AWS_SECRET_ACCESS_KEY",
             "AWS_ACCESS_KEY_ID",
@@ -275,15 +284,28 @@ mod tests {
         ];
         let mut vars: Vec<(&str, &str)> = secrets.map(|name| (name, "x")).into();
         vars.extend([("CARGO_HOME", "/c"), ("KEYBOARD", "us"), ("PATTERN", "p")]);
+        vars.extend([("PWD", "/p"), ("TERM", "xterm"), ("HOST_SESSION", "s")]);
+        vars.push(("MAINSPRING_DISABLE", "0"));
         let env = Environment::given(&vars, Millis(0));
-        let names = |named: &[String]| {
-            let vars = of_check(&env, named, &[]).into_iter();
-            let names = vars.map(|(name, _)| name.into_string().unwrap());
-            names.collect::<Vec<_>>()
+        let passed = |named: &[String]| -> Vec<String> {
+            let vars = of_check(&env, named, &["HOST_*"]).into_iter();
+            vars.map(|(name, _)| name.into_string().unwrap()).collect()
         };
-        let plain = ["CARGO_HOME", "KEYBOARD", "NO_COLOR", "PATTERN", "TERM"];
-        assert_eq!(names(&[]), plain);
-        assert!(names(&["STRIPE_KEY".into()]).contains(&"STRIPE_KEY".to_owned()));
+        let in_key = |named: &[String]| -> Vec<String> {
+            let names = passed(named).into_iter();
+            names
+                .filter(|name| is_in_key(OsStr::new(name), named))
+                .collect()
+        };
+        let plain = ["CARGO_HOME", "KEYBOARD", "PATTERN"];
+        let all = passed(&[]);
+        for name in secrets.iter().chain(&plain).chain(&["PWD", "NO_COLOR"]) {
+            assert!(all.iter().any(|one| one == name), "{name}: {all:?}");
+        }
+        assert_eq!(all.len(), secrets.len() + plain.len() + 3, "{all:?}");
+        assert_eq!(in_key(&[]), plain);
+        assert!(in_key(&["STRIPE_KEY".into()]).contains(&"STRIPE_KEY".to_owned()));
+        assert!(passed(&["HOST_SESSION".into()]).contains(&"HOST_SESSION".to_owned()));
     }
 
     #[test]

@@ -274,7 +274,7 @@ pub(super) fn schema() -> Value {
                 "when": { "type": "array", "items": { "enum": when }, "description": "When it must be green. Without it: always." },
                 "canary": { "type": "object", "additionalProperties": false, "required": ["patch"], "properties": { "patch": text } },
                 "pins": { "type": "array", "items": text, "description": "Files that it runs, whose content you trust with it." },
-                "env": { "type": "array", "items": text, "description": "Names of further variables that it needs." },
+                "env": { "type": "array", "items": text, "description": "Names of variables that count for it, whatever they are called." },
                 "retries": { "type": "integer", "minimum": 0, "maximum": MOST_RETRIES, "default": 0 },
             },
         },

@@ -138,7 +138,7 @@ impl Tree {
             definition: definition(check),
             pins: digest::of(&[format!("{pins:?}").as_bytes()]).0,
             toolchain: self.own_program(&check.run[0], toolchain),
-            environment: environment(&env, program.as_deref())?,
+            environment: environment(&env, &check.env, program.as_deref())?,
             inputs: tree::digest_of(files, &all.rules),
         };
         let trusted = |(name, now): &(String, Option<Digest>)| {
@@ -221,10 +221,16 @@ fn definition(check: &CheckDefinition) -> String {
     digest::of(&[text.as_bytes()]).0
 }
 
-/// The variables, and which program it is: another version of it has another size or time.
-fn environment(env: &[(OsString, OsString)], program: Option<&Path>) -> Result<String, String> {
+/// The variables that count, and which program it is: another version of it has another size or
+/// time.
+fn environment(
+    env: &[(OsString, OsString)],
+    named: &[String],
+    program: Option<&Path>,
+) -> Result<String, String> {
     let mut text = Vec::new();
-    for (variable, value) in env {
+    let counts = |(variable, _): &&(OsString, OsString)| child_env::is_in_key(variable, named);
+    for (variable, value) in env.iter().filter(counts) {
         for part in [
             variable.as_encoded_bytes(),
             b"=",
