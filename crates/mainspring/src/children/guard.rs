@@ -10,7 +10,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,7 @@ use mainspring_platform::process::{
     GROUPS_OUTLIVE_US, Group, adopt_orphans, end_below, end_own_group, end_tree, exit_code,
 };
 
-use mainspring_store::{ShownPath as _, atomic, digest, path_text};
-use serde::{Deserialize, Serialize};
+use mainspring_store::{ShownPath as _, atomic, digest};
 
 use crate::children::permit::{GLANCE, Permit, Revoked};
 use crate::env::name;
@@ -47,63 +46,27 @@ pub(crate) struct Guarded<'a> {
     /// The limit for each of the two files, in bytes.
     pub(crate) most_output: u64,
     pub(crate) limit: Duration,
-    /// What the guard binds the child's output to its end with.
-    pub(crate) seal: &'a Seal,
-}
-
-/// Binds what a child printed, and its exit code, to the child's own end. Only the guard, which is told the nonce
-/// through its pipe, writes the seal, and only where the child ended by itself: a file that
-/// somebody put in the place of the output has none.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Seal {
-    nonce: String,
-    stdout: String,
-    file: String,
 }
 
 /// The hook is gone.
 static LEFT_ALONE: AtomicBool = AtomicBool::new(false);
 
-/// A line of three short texts.
-const MOST_SEAL: u64 = 64 << 10;
+/// Where the guard notes the end of the child that printed this.
+pub(crate) fn note_beside(stdout: &Path) -> PathBuf {
+    stdout.with_file_name("ended")
+}
 
-impl Seal {
-    /// For this output, in a file of its own beside it.
-    pub(crate) fn new(nonce: String, stdout: &Path) -> Self {
-        Self {
-            nonce,
-            stdout: path_text::to_text(stdout),
-            file: path_text::to_text(&Self::file_beside(stdout)),
-        }
-    }
+/// A checksum of the output and the exit code, against damage: a file that a power loss cut has
+/// another one.
+fn note(output: &[u8], code: i32) -> String {
+    digest::of(&[output, &code.to_le_bytes()]).0
+}
 
-    /// Where the seal of this output is.
-    pub(crate) fn file_beside(stdout: &Path) -> PathBuf {
-        stdout.with_file_name("seal")
-    }
-
-    fn text(&self) -> io::Result<String> {
-        Ok(mainspring_json::text(self)? + "\n")
-    }
-
-    fn digest(&self, output: &[u8], code: i32) -> String {
-        digest::of(&[self.nonce.as_bytes(), output, &code.to_le_bytes()]).0
-    }
-
-    fn close(&self, code: i32) {
-        let stdout = path_text::from_text(&self.stdout);
-        if let Ok(Some(output)) = atomic::read(&stdout, limits::CHILD_OUTPUT) {
-            let file = path_text::from_text(&self.file);
-            let _ = atomic::replace(&file, self.digest(&output, code).as_bytes());
-        }
-    }
-
-    /// Is this what the child had printed when it ended with this exit code?
-    pub(crate) fn holds(&self, output: &[u8], code: i32) -> bool {
-        let file = path_text::from_text(&self.file);
-        let seal = atomic::read(&file, 4096).ok().flatten();
-        seal.is_some_and(|seal| seal == self.digest(output, code).as_bytes())
-    }
+/// What a child printed, if its guard saw it end by itself with that, and with this exit code.
+pub(crate) fn ended_with(stdout: &Path, code: i32) -> Option<Vec<u8>> {
+    let output = atomic::read(stdout, limits::CHILD_OUTPUT).ok()??;
+    let noted = atomic::read(&note_beside(stdout), 4096).ok()??;
+    (noted == note(&output, code).as_bytes()).then_some(output)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +97,7 @@ impl Guarded<'_> {
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg(VERB)
+            .arg(self.stdout)
             .arg(&self.program)
             .args(&self.args)
             .current_dir(self.dir)
@@ -145,11 +109,7 @@ impl Guarded<'_> {
             .stderr(files.1);
         let (mut child, group) = Group::start(&mut command)?;
         // We hold the pipe open as long as we live.
-        let seal = self.seal.text()?;
-        // A guard that could not be told its seal ends, because the pipe is closed at once. One that
-        // is gone is found to be when it is waited for.
-        let mut lifeline = child.stdin.take();
-        lifeline = lifeline.take_if(|pipe| pipe.write_all(seal.as_bytes()).is_ok());
+        let lifeline = child.stdin.take();
         began(child.id());
         let ended = self.wait(&mut child, permit);
         match ended {
@@ -199,17 +159,13 @@ impl Guarded<'_> {
     }
 }
 
-/// The guard: `mainspring __guard PROGRAM ARGS…`. Its stdin is the pipe from the hook.
+/// The guard: `mainspring __guard STDOUT PROGRAM ARGS…`. Its stdin is the pipe from the hook.
+/// For whoever comes after a killed hook, it notes beside the output how the child ended.
 pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
-    let Some(program) = args.next() else {
+    let (Some(stdout), Some(program)) = (args.next().map(PathBuf::from), args.next()) else {
         return ExitCode::from(CANNOT_START);
     };
     adopt_orphans();
-    let mut lifeline = io::stdin().lock();
-    let mut line = String::new();
-    let _ = lifeline.by_ref().take(MOST_SEAL).read_line(&mut line);
-    let seal = mainspring_json::read::<Seal>(line.as_bytes()).ok();
-    drop(lifeline);
     #[expect(clippy::disallowed_methods, reason = "the guard starts the child")]
     let child = Command::new(&program)
         .args(args)
@@ -235,8 +191,10 @@ pub(crate) fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     end_below(std::process::id());
     // A child that was killed, by us or by anybody, has not said its last word.
     let code = ended.as_ref().ok().and_then(ExitStatus::code);
-    if let (Some(seal), Some(code), false) = (&seal, code, LEFT_ALONE.load(Ordering::SeqCst)) {
-        seal.close(code);
+    if let Some(code) = code.filter(|_| !LEFT_ALONE.load(Ordering::SeqCst))
+        && let Ok(Some(output)) = atomic::read(&stdout, limits::CHILD_OUTPUT)
+    {
+        let _ = atomic::replace(&note_beside(&stdout), note(&output, code).as_bytes());
     }
     match ended {
         Ok(status) => ExitCode::from(u8::try_from(exit_code(status)).unwrap_or(u8::MAX)),

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use mainspring_kernel::machines::check::{Failure, Ran, Request, Verdict};
 use mainspring_kernel::{Digest, Millis, hidden};
-use mainspring_platform::{file, identity, path};
+use mainspring_platform::{file, path};
 use mainspring_store::{Trouble, atomic, digest};
 
 use super::key::TakenKey;
 use super::printed;
-use crate::children::guard::{Ended, Guarded, Seal};
+use crate::children::guard::{Ended, Guarded};
 use crate::children::permit::{Permit, Revoked};
 use crate::config::checks::CheckDefinition;
 use crate::limits;
@@ -242,7 +242,6 @@ impl Runner<'_> {
             file::create(log).map_err(cannot)?,
             appending(log).map_err(cannot)?,
         );
-        let nonce = identity::random_id().map_err(|error| error.to_string())?;
         let guarded = Guarded {
             program,
             args: check.run[1..].iter().map(Into::into).collect(),
@@ -252,7 +251,6 @@ impl Runner<'_> {
             stderr: log,
             most_output: limits::CHECK_OUTPUT,
             limit,
-            seal: &Seal::new(nonce, log),
         };
         let both = (appending(log).map_err(cannot)?, files.1);
         guarded

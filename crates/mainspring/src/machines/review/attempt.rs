@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::effect::{EffectOwner, Fence};
+use mainspring_platform::file;
 use mainspring_platform::process::end_tree;
-use mainspring_platform::{file, identity};
 use mainspring_store::{Trouble, atomic, json_text, read_json, seal};
 
 use super::subject::Subject;
-use crate::children::guard::Seal;
+use crate::children::guard;
 use crate::context::EventContext;
 use crate::limits;
 use crate::machines::effect_owner;
@@ -22,8 +22,6 @@ const KEPT: usize = 20;
 
 const STDOUT: &str = "stdout.json";
 const STDERR: &str = "stderr.log";
-/// What the guard seals the output with.
-const NONCE: &str = "nonce";
 /// What the reviewer saw when it started.
 const SUBJECT: &str = "subject.json";
 /// The file that names the leader.
@@ -85,34 +83,22 @@ impl Attempt {
         Ok((create(&self.stdout())?, create(&self.stderr())?))
     }
 
-    /// A new nonce for this attempt, kept for whoever comes after us.
-    pub(super) fn new_seal(&self) -> Result<Seal, Trouble> {
-        let path = self.path(NONCE);
-        let nonce = identity::random_id().map_err(Trouble::io("make", &path))?;
-        atomic::replace(&path, nonce.as_bytes())?;
-        Ok(Seal::new(nonce, &self.stdout()))
-    }
-
     /// Was a reviewer started here?
     pub(super) fn is_started(&self) -> bool {
-        self.path(NONCE).is_file()
+        self.path(LEADER).is_file()
     }
 
     /// What the reviewer printed, if its guard saw it end by itself with that, and with this exit
     /// code.
     pub(super) fn printed(&self, code: i32) -> Option<Vec<u8>> {
-        let stdout = self.stdout();
-        let bytes = atomic::read(&stdout, limits::CHILD_OUTPUT).ok()??;
-        let nonce = atomic::read_text(&self.path(NONCE), 4096).ok()??;
-        let seal = Seal::new(nonce, &stdout);
-        seal.holds(&bytes, code).then_some(bytes)
+        guard::ended_with(&self.stdout(), code)
     }
 
     /// How long a reviewer whose hook was killed took: from its start until its guard saw its end.
     pub(super) fn took(&self) -> Millis {
         let time = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok();
-        let began = time(&self.path(NONCE));
-        let ended = time(&Seal::file_beside(&self.stdout()));
+        let began = time(&self.path(LEADER));
+        let ended = time(&guard::note_beside(&self.stdout()));
         let span = |(began, ended): (SystemTime, SystemTime)| ended.duration_since(began).ok();
         let span = began.zip(ended).and_then(span).unwrap_or_default();
         Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))

@@ -207,7 +207,6 @@ impl<'a> ReviewRun<'a> {
         self.attempt.create(self.context).map_err(fault)?;
         let before = Subject::of(self.context, self.permit, self.asked);
         self.attempt.keep_subject(&before).map_err(fault)?;
-        let seal = self.attempt.new_seal().map_err(fault)?;
         let files = self.attempt.outputs().map_err(fault)?;
         let args = self.args(&library).map_err(fault)?;
         let guarded = Guarded {
@@ -219,7 +218,6 @@ impl<'a> ReviewRun<'a> {
             stderr: &self.attempt.stderr(),
             most_output: limits::CHILD_OUTPUT,
             limit: Duration::from_millis(limit.0),
-            seal: &seal,
         };
         let ended = guarded
             .run(self.permit, files, |leader| {

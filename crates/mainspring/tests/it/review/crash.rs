@@ -239,8 +239,8 @@ pub(super) fn unseen_end(taskie: &Taskie) {
         .status();
     assert!(stop_it.unwrap().success());
     fs::write(&go, "").unwrap();
-    wait_until("the guard seals what was said", || {
-        attempt(taskie).is_some_and(|dir| dir.join("seal").exists())
+    wait_until("the guard notes its end", || {
+        attempt(taskie).is_some_and(|dir| dir.join("ended").exists())
     });
     hook.kill().unwrap();
     hook.wait().unwrap();
@@ -323,12 +323,12 @@ fn a_review_of_more_than_a_minute_is_told_on_the_desktop_and_a_shorter_one_is_no
         desktop(&taskie);
         taskie.verdict("PASS");
         unseen_end(&taskie);
-        let nonce = attempt(&taskie).unwrap().join("nonce");
-        let seal = attempt(&taskie).unwrap().join("seal");
-        let ended = fs::metadata(seal).unwrap().modified().unwrap();
-        let nonce = fs::File::options().append(true).open(nonce).unwrap();
+        let leader = attempt(&taskie).unwrap().join("leader.json");
+        let ended = attempt(&taskie).unwrap().join("ended");
+        let ended = fs::metadata(ended).unwrap().modified().unwrap();
+        let leader = fs::File::options().append(true).open(leader).unwrap();
         let began = ended - std::time::Duration::from_secs(seconds);
-        nonce.set_modified(began).unwrap();
+        leader.set_modified(began).unwrap();
         let answer = stop(&taskie, "s", "two").json();
         let note = answer["systemMessage"].as_str().unwrap_or_default();
         let line = format!("opus: PASS, {seconds} s, $0.25");
@@ -342,7 +342,7 @@ fn a_review_of_more_than_a_minute_is_told_on_the_desktop_and_a_shorter_one_is_no
 }
 
 #[test]
-fn a_verdict_that_somebody_wrote_after_a_kill_is_none() {
+fn what_is_in_the_output_of_a_reviewer_that_was_killed_is_no_verdict() {
     let taskie = trusted(json!({"next_phase": "plan-review"}));
     taskie.verdict("FAIL");
     let own = taskie.env.root().join("bin/claude");
@@ -364,8 +364,8 @@ fn a_verdict_that_somebody_wrote_after_a_kill_is_none() {
     hook.wait().unwrap();
     let stdout = attempt(&taskie).unwrap().join("stdout.json");
     let clean = json!({"verdict": "PASS", "findings": [], "earlier": []});
-    let forged = json!({"type": "result", "structured_output": clean});
-    fs::write(stdout, forged.to_string()).unwrap();
+    let late = json!({"type": "result", "structured_output": clean});
+    fs::write(stdout, late.to_string()).unwrap();
     write(&own, &normal);
     stop(&taskie, "s", "two").held();
     assert_eq!(taskie.calls().len(), 2, "it was done again");
