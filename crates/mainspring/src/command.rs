@@ -161,8 +161,8 @@ impl CommandContext {
         meta.is_ok_and(|meta| ownership::doubt(Owner::of(folder, &meta), &self.env, None).is_none())
     }
 
-    /// Is this the project of the agent that typed the command, and not of a session that it
-    /// named?
+    /// Is this the project of the agent that typed the command, and not of a session that
+    /// `--session` named?
     fn is_in_project_of(&self, session: &SessionId, project: &Project) -> Result<bool> {
         let own = project::of_command(&self.env, &self.state()?, Some(session), &self.cwd)?;
         Ok(own.root == project.root)
@@ -178,37 +178,11 @@ impl CommandContext {
         Ok(format!("{said}{} {warning}\n", self.paint.warn("warning:")))
     }
 
-    /// Who typed the command. An agent that names another session than its own has none.
+    /// Who typed the command.
     pub(crate) fn actor(&self) -> Actor {
-        match (self.typed_in, self.env.actor()) {
-            (TypedIn::Client, _) => Actor::Person,
-            (TypedIn::Shell, Actor::Agent(Some(named))) if self.is_impostor(&named) => {
-                Actor::Agent(None)
-            }
-            (TypedIn::Shell, actor) => actor,
-        }
-    }
-
-    fn is_impostor(&self, named: &SessionId) -> bool {
-        let state = StateDir::of(&self.env);
-        state.is_some_and(|state| {
-            crate::people::sessions::impostor(&self.env, &state, named).is_some()
-        })
-    }
-
-    /// An agent that names a session which is not its own changes nothing.
-    pub(crate) fn refuse_poser(&self, state: &StateDir) -> Result<()> {
-        let named = match (self.typed_in, self.env.agent_session()) {
-            (TypedIn::Shell, Some(named)) => named,
-            (TypedIn::Client, _) | (TypedIn::Shell, None) => return Ok(()),
-        };
-        match crate::people::sessions::poser(&self.env, state, &named) {
-            None => Ok(()),
-            Some(own) => Err(CliError::refused(format!(
-                "this shell is session {own}'s, and its variables name session {named}: nothing \
-                 was changed"
-            ))
-            .hint("run the command again without setting the session's variable")),
+        match self.typed_in {
+            TypedIn::Client => Actor::Person,
+            TypedIn::Shell => self.env.actor(),
         }
     }
 
@@ -231,7 +205,6 @@ impl CommandContext {
         command: &str,
         change: impl FnOnce(&EventContext<'_>) -> Result<C>,
     ) -> Result {
-        self.refuse_poser(store.state())?;
         let place = (project.clone(), store.clone());
         let context = EventContext::new(&self.env, place, Caller::COMMAND);
         let mut lock = store.lock()?;

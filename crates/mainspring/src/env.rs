@@ -203,12 +203,6 @@ impl Environment {
             Vars::Given(_) => Vec::new(),
         }
     }
-
-    /// The numbers of the ancestors alone, the nearest first.
-    pub(crate) fn ancestor_pids(&self) -> impl Iterator<Item = u32> {
-        let real = matches!(self.vars, Vars::Process);
-        real.then(process::ancestor_pids).into_iter().flatten()
-    }
 }
 
 fn clock() -> Millis {

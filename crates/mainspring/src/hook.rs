@@ -95,9 +95,6 @@ fn answer_to(
         Ok(payload) => payload,
         Err(fault) => return print(fault),
     };
-    if let Some(answer) = forged(env, &payload) {
-        return print(payload.encode(&answer, Wording::Block));
-    }
     let (line, answer) = answer(env, &payload);
     let exit = print(line);
     // After the answer, which nothing must delay or prevent.
@@ -163,36 +160,6 @@ fn answer(env: &Environment, payload: &Payload) -> (Option<String>, Option<Answe
     (payload.encode(&answer, wording), Some(answer))
 }
 
-/// An event that the agent sent from its shell, or that names another session than the host named
-/// to this process: it is not the host's, and nothing comes of it.
-pub(super) fn forged(env: &Environment, payload: &Payload) -> Option<Answer> {
-    let kind = &payload.event.kind;
-    if env.is_in_agents_shell() {
-        return Some(match kind {
-            Kind::Stop { .. } => Answer::fault(
-                kind,
-                "this stop came from the agent's shell and not from its client: nothing was \
-                 checked",
-            ),
-            _ => Answer::nothing(kind),
-        });
-    }
-    let named = payload.event.session.as_ref()?;
-    let own = env.forges(payload.host.agent, named)?;
-    Some(of_another(&own, named, kind))
-}
-
-/// The answer to an event that one session sent in the name of another.
-fn of_another(own: &SessionId, named: &SessionId, kind: &Kind) -> Answer {
-    match kind {
-        Kind::Stop { .. } => Answer::fault(
-            kind,
-            format!("session {own} sent a stop of session {named}: nothing was checked"),
-        ),
-        _ => Answer::nothing(kind),
-    }
-}
-
 /// The answer to an event that the demo plays.
 pub(super) fn played(env: &Environment, payload: &Payload) -> Answer {
     spoken(env, payload).answer
@@ -237,9 +204,6 @@ pub(super) fn decide_among(
     payload: &Payload,
     named: Option<&SessionId>,
 ) -> Result<Answer, Trouble> {
-    if let Some(answer) = forged(env, payload) {
-        return Ok(answer);
-    }
     let spoken = decide_by(Asked::DropIn(machine), env, payload, named);
     if named.is_some() {
         sessions::note(env, payload);
@@ -301,13 +265,6 @@ fn decide_by(
             answer.notes.extend(news.into_iter().map(Note::ours));
         }
         let answer = with_trust_notice(&context, with_ignored(&context, answer));
-        return Ok(Spoken::plainly(answer));
-    }
-    // Only here, where something may come of the event.
-    if let Some(named) = session
-        && let Some(own) = sessions::impostor(env, context.store.state(), named)
-    {
-        let answer = of_another(&own, named, &payload.event.kind);
         return Ok(Spoken::plainly(answer));
     }
     bind(&context, session)?;

@@ -29,7 +29,6 @@ use mainspring_store::ShownPath as _;
 use crate::context::{Caller, EventContext};
 use crate::env::Environment;
 use crate::hook::drive::drive_for_drop_in;
-use crate::hook::forged;
 use crate::hook::input::Input;
 use crate::hosts::text::clean;
 use crate::hosts::{self, DecodeAs, Payload};
@@ -89,9 +88,6 @@ fn decide(env: &Environment, mut payload: Payload, chain: Chain, root: PathBuf) 
         chain,
         background: Background::Quiet,
     };
-    if let Some(answer) = forged(env, &payload) {
-        return encode(&answer);
-    }
     let Some(state) = StateDir::of(env) else {
         let note = "there is no place for mainspring's state: set HOME or XDG_STATE_HOME";
         return encode(&Answer::fault(&payload.event.kind, note));

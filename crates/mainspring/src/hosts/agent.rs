@@ -8,7 +8,7 @@ use std::path::Path;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::verbs::Actor;
-use mainspring_platform::process::{self, Ancestor};
+use mainspring_platform::process::Ancestor;
 use mainspring_platform::program;
 
 use super::{claude, codex, copilot, droid, files, gemini, grok, opencode, pi, qwen};
@@ -23,8 +23,6 @@ pub(crate) struct KnownAgent {
     /// Other variables that only an agent's shell has. A variable that a person's profile may
     /// set (`CODEX_HOME`), or that an editor sets in every terminal, is no sign.
     pub(crate) marks: &'static [&'static str],
-    /// Variables that its agent's shell has and its hooks have not.
-    pub(crate) shell_only: &'static [&'static str],
     /// The names of its program, and of a script that is its program.
     pub(crate) programs: &'static [&'static str],
     /// Folders that are one below the other in that script's path.
@@ -44,7 +42,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kimi Code",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["kimi"],
         folders: &["node_modules/@moonshot-ai/kimi-code"],
     },
@@ -52,7 +49,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Cline",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["cline"],
         folders: &["node_modules/cline"],
     },
@@ -61,7 +57,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kilo",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["kilo", "kilocode"],
         folders: &["node_modules/@kilocode/cli"],
     },
@@ -69,7 +64,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Amp",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["amp"],
         folders: &["node_modules/@ampcode/cli", "node_modules/@sourcegraph/amp"],
     },
@@ -77,7 +71,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Auggie",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["auggie"],
         folders: &["node_modules/@augmentcode/auggie"],
     },
@@ -85,7 +78,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Crush",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["crush"],
         folders: &["node_modules/@charmland/crush"],
     },
@@ -93,7 +85,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Cursor",
         session: None,
         marks: &["CURSOR_AGENT"],
-        shell_only: &[],
         programs: &["cursor-agent"],
         folders: &["cursor-agent"],
     },
@@ -101,7 +92,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Goose",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["goose"],
         folders: &[],
     },
@@ -109,7 +99,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Kiro",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["kiro-cli", "kiro-cli-chat"],
         folders: &[],
     },
@@ -117,7 +106,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "Mistral Vibe",
         session: None,
         marks: &[],
-        shell_only: &[],
         programs: &["vibe"],
         folders: &[],
     },
@@ -126,7 +114,6 @@ const KNOWN: &[&KnownAgent] = &[
         name: "a child of Mainspring",
         session: None,
         marks: &[name::DEPTH],
-        shell_only: &[],
         programs: &[],
         folders: &[],
     },
@@ -177,14 +164,6 @@ pub(crate) fn variables() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().flat_map(|agent| agent.variables())
 }
 
-/// A process, what it was started with, and what started it.
-struct Started<'a> {
-    is_set: &'a dyn Fn(&str) -> bool,
-    ancestors: &'a [Ancestor],
-    /// Did the process with this number start with this variable? `None` if nobody can tell.
-    has_variable: &'a dyn Fn(u32, &str) -> Option<bool>,
-}
-
 /// The agent, recognised by the variables of this process and by its ancestors; `None` if it is
 /// a person.
 fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> Option<Agent> {
@@ -207,47 +186,18 @@ fn recognise(is_set: impl Fn(&'static str) -> bool, ancestors: &[Ancestor]) -> O
 }
 
 /// Did an agent start the client that is nearest above? Many clients are two processes: npm's
-/// script that starts the program, or a program that starts itself again with other options. Such
-/// a pair is one client. Its inner process has none of the variables of its own agent's shell.
-fn is_nested(process: &Started<'_>) -> bool {
-    let ancestors = process.ancestors.iter().enumerate();
+/// script that starts the program, or a program that starts itself again with other options. So
+/// one right below another of its host is the same client.
+fn is_nested(ancestors: &[Ancestor]) -> bool {
+    let ancestors = ancestors.iter().enumerate();
     let clients: Vec<_> = ancestors
-        .filter_map(|(at, ancestor)| Some((at, ancestor.pid, known(ancestor)?)))
+        .filter_map(|(at, ancestor)| Some((at, known(ancestor)?.name)))
         .collect();
-    let starts_itself = |pair: &[(usize, u32, &KnownAgent)]| {
-        let [(at, pid, host), (above, _, launcher)] = pair else {
-            return false;
-        };
-        let is_marked = |name| (process.has_variable)(*pid, name) == Some(true);
-        at + 1 == *above && host.name == launcher.name && !host.variables().any(is_marked)
+    let is_one = |pair: &[(usize, &str)]| match pair {
+        [(at, host), (above, launcher)] => at + 1 == *above && host == launcher,
+        _ => false,
     };
-    !clients.windows(2).all(starts_itself)
-}
-
-/// Was this process started by a shell of the nearest client's agent, and not by the client? A
-/// variable that only the shell has is then new below that client.
-fn is_below_shell(process: &Started<'_>) -> bool {
-    let nearest = |ancestor: &Ancestor| Some((ancestor.pid, known(ancestor)?));
-    let Some((pid, client)) = process.ancestors.iter().find_map(nearest) else {
-        return false;
-    };
-    let is_new =
-        |name: &&str| (process.is_set)(name) && (process.has_variable)(pid, name) == Some(false);
-    client.shell_only.iter().any(is_new)
-}
-
-/// Did a process start with this variable? `None` if the system does not tell.
-fn has_variable(pid: u32, name: &str) -> Option<bool> {
-    let is_it = |variable: &String| {
-        let value = variable.strip_prefix(name);
-        value.is_some_and(|value| value.starts_with('='))
-    };
-    Some(process::variables(pid)?.iter().any(is_it))
-}
-
-/// The client that is nearest above.
-fn client_above(ancestors: &[Ancestor]) -> Option<&'static KnownAgent> {
-    ancestors.iter().find_map(known)
+    !clients.windows(2).all(is_one)
 }
 
 fn known(process: &Ancestor) -> Option<&'static KnownAgent> {
@@ -329,44 +279,7 @@ impl Environment {
 
     /// Did an agent start the client that runs this process?
     pub(crate) fn is_nested(&self) -> bool {
-        self.started(&self.ancestors(), is_nested)
-    }
-
-    fn started(&self, ancestors: &[Ancestor], ask: impl Fn(&Started<'_>) -> bool) -> bool {
-        ask(&Started {
-            is_set: &|name| self.is_set(name),
-            ancestors,
-            has_variable: &has_variable,
-        })
-    }
-
-    /// Does this run in an agent's shell? The nearest client is asked, whatever host the event says
-    /// that it is from: its own environment tells whether a variable came from it or was there
-    /// before.
-    pub(crate) fn is_in_agents_shell(&self) -> bool {
-        let is_marked = |host: &KnownAgent| host.shell_only.iter().any(|name| self.is_set(name));
-        KNOWN.iter().any(|host| is_marked(host)) && self.started(&self.ancestors(), is_below_shell)
-    }
-
-    /// The session whose process sent an event that names another one.
-    pub(crate) fn forges(&self, host: &KnownAgent, named: &SessionId) -> Option<SessionId> {
-        let another = |host: &KnownAgent| {
-            let own = SessionId::parse(&self.var(host.session?)?)?;
-            (own != *named).then_some(own)
-        };
-        // Mostly there is none, and the processes above need not be read.
-        KNOWN.iter().find_map(|host| another(host))?;
-        let ancestors = self.ancestors();
-        let client = client_above(&ancestors).unwrap_or(host);
-        // Some hosts do not name the session to their hooks. There a client that an agent
-        // started has inherited its agent's variable.
-        let in_shell_only = client
-            .session
-            .is_some_and(|name| client.shell_only.contains(&name));
-        if in_shell_only && self.started(&ancestors, is_nested) {
-            return None;
-        }
-        another(client)
+        is_nested(&self.ancestors())
     }
 }
 

@@ -72,7 +72,6 @@ fn of_wire(host: &'static HostSpec, wire: &Wire<'_>, known: DecodeAs) -> Payload
         to_us: to_us(means, wire),
         command_args: given(&wire.command_args),
         command_source: given(&wire.command_source),
-        prompt_id: (reading.prompt_id)(wire),
         team: given(&wire.team_name),
         stamp: given(&wire.timestamp),
         wire_name,

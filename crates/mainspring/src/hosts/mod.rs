@@ -290,8 +290,6 @@ pub struct Payload {
     pub(crate) command_args: Option<String>,
     /// Where a typed command comes from: for example `projectSettings` or `plugin`.
     pub(crate) command_source: Option<String>,
-    /// The host's id for the prompt that the event belongs to.
-    pub(crate) prompt_id: Option<String>,
     /// The team in which the agent works.
     pub(crate) team: Option<String>,
     /// The host's own time of the event, as it wrote it.
@@ -358,7 +356,6 @@ impl Payload {
             to_us: None,
             command_args: None,
             command_source: None,
-            prompt_id: None,
             team: None,
             stamp: None,
             bytes: at.0.to_le_bytes().into(),

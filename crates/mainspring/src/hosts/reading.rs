@@ -1,7 +1,6 @@
 //! How a host's events are to be read, as data.
 
 use super::answers::is_our_reason;
-use super::decode::given;
 use super::wire::Wire;
 
 /// What a host's events mean.
@@ -16,8 +15,6 @@ pub(crate) struct Reading {
     pub(crate) chain: ChainFrom,
     /// The agent's last message, if the event has it.
     pub(crate) last_words: fn(&Wire<'_>) -> Option<String>,
-    /// The host's id for the turn, where its transcript has the same.
-    pub(crate) prompt_id: fn(&Wire<'_>) -> Option<String>,
     pub(crate) skill: Option<SkillTool>,
     pub(crate) subagents: Subagents,
 }
@@ -92,7 +89,6 @@ impl Reading {
         is_stop: |_| true,
         chain: ChainFrom::Payload,
         last_words: |wire| wire.last_assistant_message.words(),
-        prompt_id: |_| None,
         skill: None,
         subagents: Subagents::Marked,
     };
@@ -107,10 +103,6 @@ impl Reading {
         let known = self.events.iter().find(|(_, means)| *means == wanted);
         known.map_or("", |(name, _)| *name)
     }
-}
-
-pub(super) fn prompt_id(wire: &Wire<'_>) -> Option<String> {
-    given(&wire.prompt_id)
 }
 
 /// For a host that sends our own reason back as a prompt.

@@ -23,7 +23,6 @@ pub(crate) struct Wire<'a> {
     pub(super) subagent_type: Field<'a>,
     #[serde(rename = "promptId")]
     pub(super) prompt_id_camel: Field<'a>,
-    pub(super) prompt_id: Field<'a>,
     pub(super) team_name: Field<'a>,
     /// The host's time of the event.
     pub(super) timestamp: Field<'a>,

@@ -24,9 +24,6 @@ pub(crate) fn heard<S>(
         (None, None) => Sighting::Absent,
     };
     match sighting {
-        Sighting::Said { .. } if is_past(context) => {
-            SpokenSignal::Near("said before the user's last prompt: say it again".into())
-        }
         Sighting::Said { signal, .. } => SpokenSignal::Said(meaning(signal)),
         Sighting::NearMiss(near) => SpokenSignal::Near(near.to_string()),
         Sighting::Absent => SpokenSignal::Nothing,
@@ -48,17 +45,4 @@ pub(crate) fn digest_of(context: &EventContext<'_>) -> Option<Digest> {
 fn texts(tail: &Tail) -> impl DoubleEndedIterator<Item = &str> {
     let texts = tail.final_texts.iter().chain(&tail.unproved_texts);
     texts.map(String::as_str)
-}
-
-/// Is this the stop of an earlier turn, given to us once more? What was said then does not
-/// answer what the user has asked for since.
-fn is_past(context: &EventContext<'_>) -> bool {
-    let prompt = context
-        .payload()
-        .and_then(|payload| payload.prompt_id.as_ref());
-    let (Some(prompt), Some(transcript)) = (prompt, context.transcript()) else {
-        return false;
-    };
-    let turn = context.host().transcript.turn;
-    transcript.is_past(prompt, turn).unwrap_or(false)
 }

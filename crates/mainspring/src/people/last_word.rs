@@ -12,9 +12,8 @@ use crate::transcript::Transcript;
 /// How long the client may take to write a prompt into its transcript.
 pub(crate) const LAG: Duration = Duration::from_secs(3);
 
-/// What the user wrote last in this session. An event that somebody gave to `mainspring hook` is
-/// none; and the record may lag behind the events. What an agent wrote to a client that it started
-/// itself is no user's.
+/// What the user wrote last in this session; the record may lag behind the events. What an agent
+/// wrote to a client that it started is no user's.
 pub(crate) fn in_transcript(cmd: &CommandContext, session: &SessionId) -> Option<LastWord> {
     if cmd.env.is_nested() {
         return None;

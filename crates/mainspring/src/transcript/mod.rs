@@ -46,8 +46,6 @@ pub(crate) struct TranscriptFormat {
     /// What the line says about the queue of what a person types while the agent is at work;
     /// `None` if the transcript does not show that queue.
     pub(crate) queue: Option<ReadQueue>,
-    /// The host's name for the prompt whose turn the line is of, where it says so.
-    pub(crate) turn: fn(&[u8]) -> Option<String>,
     /// For a host that writes the lines before a stop later than it sends the stop: is this the
     /// line about the event with this time? Everything before the stop is written with it.
     pub(crate) about_stop: Option<fn(&[u8], &str) -> bool>,
@@ -75,7 +73,6 @@ pub(crate) const UNREAD: TranscriptFormat = TranscriptFormat {
     entry: |_| Some(Entry::Other),
     prompt: |_| None,
     queue: None,
-    turn: |_| None,
     about_stop: None,
     shows: Shows::Nothing,
     find: |_, _| None,

@@ -95,23 +95,4 @@ impl Transcript {
     pub(crate) fn has_line(&self, is_it: impl Fn(&[u8]) -> bool) -> bool {
         self.find_last(|line| is_it(line).then_some(())).is_some()
     }
-
-    /// Has another turn begun since the one of this prompt? What has not been written into
-    /// the transcript yet is not known.
-    pub(crate) fn is_past(
-        &self,
-        prompt: &str,
-        turn: fn(&[u8]) -> Option<String>,
-    ) -> Result<bool, Unreadable> {
-        let mut lines = Backwards::new(self);
-        let mut newer = false;
-        while let BackStep::Line { bytes, .. } = lines.step()? {
-            match turn(bytes) {
-                Some(id) if id == prompt => return Ok(newer),
-                Some(_) => newer = true,
-                None => {}
-            }
-        }
-        Ok(false)
-    }
 }

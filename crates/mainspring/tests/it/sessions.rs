@@ -470,3 +470,18 @@ fn the_list_costs_the_same_for_each_session_however_many_there_are() {
     assert_eq!(journals, later, "the journal is read once");
     assert!(many - more <= 2 * (more - few) + 40, "{counts:?}");
 }
+
+/// A second client goes on with a session that a first one has open, too.
+#[test]
+fn a_session_that_is_open_in_two_clients_is_held_in_both() {
+    let env = TestEnv::new();
+    let first = Client::new();
+    first.starts(&env, "s").ok();
+    env.run(&["gate", "on", "--project"]).ok();
+    let second = Client::new();
+    second
+        .hook(&env, "s", "SessionStart", json!({ "source": "resume" }))
+        .ok();
+    held(first.stops(&env, "s", "one"));
+    held(second.stops(&env, "s", "two"));
+}

@@ -85,7 +85,10 @@ pub(super) fn action(home: &Home, release: &Release) -> PathBuf {
         .output()
         .expect("bash");
     let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(said.contains("tests: pass, but not over this commit"), "{said}");
+    assert!(
+        said.contains("tests: pass, but not over this commit"),
+        "{said}"
+    );
     assert_eq!(ran.status.code(), Some(1), "{said}");
     program
 }

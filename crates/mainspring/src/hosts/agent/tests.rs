@@ -183,16 +183,6 @@ fn the_nearest_client_is_the_one_that_is_named_with_its_process() {
     assert_eq!(agent.reason(), "process 999, which started this, is Codex");
 }
 
-/// Is the nearest client in this tree one that an agent started? The processes with these numbers
-/// have the variables of their own agent's shell.
-fn nested(lines: &[&str], marked: &[u32]) -> bool {
-    is_nested(&Started {
-        is_set: &|_| false,
-        ancestors: &tree(lines),
-        has_variable: &|pid, _| Some(marked.contains(&pid)),
-    })
-}
-
 #[test]
 fn a_client_of_two_processes_is_one_client() {
     for lines in [
@@ -210,33 +200,25 @@ fn a_client_of_two_processes_is_one_client() {
             "/usr/bin/zsh -zsh",
         ],
     ] {
-        assert!(!nested(lines, &[]), "{lines:?}");
+        assert!(!is_nested(&tree(lines)), "{lines:?}");
     }
 }
 
 #[test]
 fn a_client_that_an_agent_started_is_nested() {
-    for (lines, marked) in [
+    for lines in [
         // In a shell of the agent's.
-        (
-            &[
-                "/opt/claude claude -p",
-                "/bin/sh sh -c x",
-                "/opt/claude claude",
-            ][..],
-            &[][..],
-        ),
-        // In the place of that shell: the inner client has its variables.
-        (&["/opt/claude claude -p", "/opt/claude claude"], &[1000]),
+        &[
+            "/opt/claude claude -p",
+            "/bin/sh sh -c x",
+            "/opt/claude claude",
+        ][..],
         // Another host's, without a shell between.
-        (&["/x/codex codex exec", "/opt/claude claude"], &[]),
+        &["/x/codex codex exec", "/opt/claude claude"],
         // A client of two processes, below another one.
-        (
-            &["/x/qwen qwen", "/x/qwen qwen", "/bin/sh sh", "/x/qwen qwen"],
-            &[],
-        ),
+        &["/x/qwen qwen", "/x/qwen qwen", "/bin/sh sh", "/x/qwen qwen"],
     ] {
-        assert!(nested(lines, marked), "{lines:?}");
+        assert!(is_nested(&tree(lines)), "{lines:?}");
     }
 }
 

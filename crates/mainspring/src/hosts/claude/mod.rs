@@ -15,7 +15,7 @@ use mainspring_kernel::block_ledger::Cap;
 
 use super::agent::KnownAgent;
 use super::answers::{Answers, OrdersBy};
-use super::reading::{self, Means, PromptBy, Reading, SkillTool};
+use super::reading::{Means, PromptBy, Reading, SkillTool};
 use super::wire::Wire;
 use super::{Doctor, HostSpec, Variables};
 use crate::env::Environment;
@@ -66,7 +66,6 @@ const READING: Reading = Reading {
         ("Notification", Means::Notification),
     ],
     prompt,
-    prompt_id: reading::prompt_id,
     skill: Some(SkillTool {
         tool: "Skill",
         field: "skill",
@@ -88,7 +87,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Claude Code",
     session: Some(name::SESSION),
     marks: &["CLAUDECODE"],
-    shell_only: &[name::SHELLS_CLIENT],
     programs: &[PROGRAM],
     folders: &["node_modules/@anthropic-ai/claude-code"],
 };

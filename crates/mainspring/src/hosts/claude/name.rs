@@ -16,7 +16,5 @@ pub(crate) const CONFIG: &str = "CLAUDE_CONFIG_DIR";
 pub(crate) const TASK_LIST: &str = "CLAUDE_CODE_TASK_LIST_ID";
 /// Claude Code: switches the agent's task tools on, whatever its model.
 pub(crate) const TODO_TOOLS: &str = "CLAUDE_CODE_ENABLE_TODO_TOOLS";
-/// Claude Code: its own program, in the agent's shell only.
-pub(crate) const SHELLS_CLIENT: &str = "CLAUDE_CODE_EXECPATH";
 /// Claude Code: the folder of the plugin that a hook belongs to.
 pub(crate) const PLUGIN: &str = "CLAUDE_PLUGIN_ROOT";

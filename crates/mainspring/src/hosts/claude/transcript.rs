@@ -24,7 +24,6 @@ pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
     queue: Some(queue),
-    turn,
     about_stop: None,
     shows: Shows::Holds,
     find,
@@ -136,14 +135,6 @@ fn typed_command(text: String) -> String {
     }
 }
 
-/// What a tool answered is of the turn, too: the last lines are enough to know it.
-fn turn(line: &[u8]) -> Option<String> {
-    let typed: Typed<'_> = mainspring_json::read(line).ok()?;
-    let main = typed.is_sidechain != Some(true) && typed.agent_id.is_none();
-    let counts = typed.kind == "user" && main && typed.is_persons();
-    typed.prompt_id.filter(|_| counts).map(Cow::into_owned)
-}
-
 /// A line, as far as it tells who wrote it, and when.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -154,7 +145,6 @@ struct Typed<'a> {
     is_meta: Option<bool>,
     is_compact_summary: Option<bool>,
     agent_id: Option<IgnoredAny>,
-    prompt_id: Option<Cow<'a, str>>,
     timestamp: Option<Cow<'a, str>>,
     origin: Option<WrittenBy<'a>>,
     message: Option<Message<'a>>,

@@ -11,7 +11,6 @@ use mainspring_store::atomic;
 
 use super::agent::KnownAgent;
 use super::answers::Answers;
-use super::decode::given;
 use super::install::{Installation, Trial};
 use super::reading::Reading;
 use super::wire::Wire;
@@ -27,7 +26,6 @@ pub(super) static SPEC: HostSpec = HostSpec {
     agent: &AGENT,
     sent: Some(sent),
     reading: Reading {
-        prompt_id: |wire| given(&wire.turn_id),
         // The model reads a skill's file in its shell.
         ..Reading::USUAL
     },
@@ -56,7 +54,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Codex",
     session: Some("CODEX_SESSION_ID"),
     marks: &["CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"],
-    shell_only: &["CODEX_SESSION_ID"],
     programs: &["codex"],
     folders: &["node_modules/@openai/codex"],
 };

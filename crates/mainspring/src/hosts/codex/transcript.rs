@@ -15,7 +15,6 @@ use crate::transcript::{
 pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat {
     entry,
     prompt,
-    turn,
     shows: Shows::Holds,
     find,
     ..UNREAD
@@ -37,7 +36,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
             tools: 1,
         }),
         Line::ResponseItem(ResponseItem::Output { output }) => Entry::ToolResults(outcome(&output)),
-        Line::EventMsg(Event::ItemCompleted { item, .. }) => match item {
+        Line::EventMsg(Event::ItemCompleted { item }) => match item {
             Completed::UserMessage { .. } => Entry::Prompt,
             Completed::HookPrompt {} => Entry::Block,
             Completed::Other => Entry::Other,
@@ -50,7 +49,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
 
 /// What a person typed is an item of its own; what the client adds for the model is not.
 fn prompt(line: &[u8]) -> Option<PromptLine> {
-    let Line::EventMsg(Event::ItemCompleted { item, .. }) = read(line)? else {
+    let Line::EventMsg(Event::ItemCompleted { item }) = read(line)? else {
         return None;
     };
     let Completed::UserMessage { content } = item else {
@@ -66,16 +65,6 @@ fn prompt(line: &[u8]) -> Option<PromptLine> {
         at: at.and_then(|at| time(&at.timestamp)),
         text,
     })
-}
-
-fn turn(line: &[u8]) -> Option<String> {
-    match read(line)? {
-        Line::EventMsg(Event::ItemCompleted {
-            item: Completed::UserMessage { .. },
-            turn_id,
-        }) => turn_id.map(Cow::into_owned),
-        _ => None,
-    }
 }
 
 fn read(line: &[u8]) -> Option<Line<'_>> {
@@ -196,7 +185,6 @@ struct Part<'a> {
 enum Event<'a> {
     ItemCompleted {
         item: Completed<'a>,
-        turn_id: Option<Cow<'a, str>>,
     },
     #[serde(other)]
     Other,

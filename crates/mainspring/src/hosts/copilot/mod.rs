@@ -63,7 +63,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Copilot CLI",
     session: Some("COPILOT_AGENT_SESSION_ID"),
     marks: &[],
-    shell_only: &["COPILOT_AGENT_SESSION_ID"],
     programs: &["copilot"],
     folders: &["node_modules/@github/copilot"],
 };

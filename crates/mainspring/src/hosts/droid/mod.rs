@@ -66,7 +66,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Factory Droid",
     session: None,
     marks: &[],
-    shell_only: &[],
     programs: &["droid"],
     folders: &["node_modules/@factory/cli"],
 };

@@ -41,7 +41,6 @@ pub(super) static SPEC: HostSpec = HostSpec {
             field: "name",
         }),
         subagents: Subagents::Unmarked,
-        ..Reading::USUAL
     },
     answers: Answers {
         deny: DenyBy::Decision,
@@ -75,7 +74,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Gemini CLI",
     session: None,
     marks: &["GEMINI_CLI"],
-    shell_only: &["GEMINI_CLI"],
     programs: &["gemini"],
     folders: &["node_modules/@google/gemini-cli"],
 };

@@ -54,7 +54,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Grok Build",
     session: Some(SESSION),
     marks: &["GROK_AGENT"],
-    shell_only: &["GROK_AGENT"],
     programs: &["grok"],
     folders: &["node_modules/@xai-official/grok"],
 };

@@ -36,7 +36,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "opencode",
     session: None,
     marks: &["OPENCODE", "OPENCODE_PID"],
-    shell_only: &[],
     programs: &["opencode"],
     folders: &["node_modules/opencode-ai"],
 };

@@ -34,7 +34,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "pi",
     session: None,
     marks: &[],
-    shell_only: &[],
     programs: &["pi"],
     folders: &["pi-coding-agent"],
 };

@@ -72,7 +72,6 @@ pub(super) const AGENT: KnownAgent = KnownAgent {
     name: "Qwen Code",
     session: Some(SESSION),
     marks: &["QWEN_CODE"],
-    shell_only: &["QWEN_CODE"],
     programs: &["qwen"],
     folders: &["node_modules/@qwen-code/qwen-code"],
 };

@@ -61,11 +61,6 @@ pub(crate) fn note(env: &Environment, payload: &Payload) {
     let folder = folder.or_else(|| payload.cwd.clone());
     let _ = match &payload.event.kind {
         Kind::Other { .. } | Kind::Watch => Ok(()),
-        Kind::SessionEnd { .. } | Kind::SessionStart { .. }
-            if impostor(env, &state, id).is_some() =>
-        {
-            Ok(())
-        }
         Kind::SessionEnd { .. } => end(env, &state, id, payload.host),
         Kind::SessionStart { .. } => begin(env, &state, id, payload.host, folder),
         _ => renew(env, &state, id, payload.host, folder),
@@ -160,44 +155,6 @@ pub(crate) fn attendance(env: &Environment, is_attended: bool) -> Attendance {
     } else {
         Attendance::Headless
     }
-}
-
-/// The session that this process belongs to, if it passes for another one: if the client of the
-/// session that it names lives and did not start this process, and another session's client did.
-/// What a variable says does not count, because an agent can set any.
-pub(crate) fn impostor(
-    env: &Environment,
-    state: &StateDir,
-    named: &SessionId,
-) -> Option<SessionId> {
-    let session = Session::read(&path_in(&state.live(), named)).ok()??;
-    let client = session.client?;
-    // Asked first, because it is quick and nearly always so: a client is the parent of its hooks.
-    if env.ancestor_pids().any(|pid| pid == client.pid) || !client.is_alive() {
-        return None;
-    }
-    let others = all_in(&state.live());
-    let of_client = |pid| {
-        let mut others = others.iter();
-        others.find(|session| session.client.as_ref().is_some_and(|one| one.pid == pid))
-    };
-    let own = env.ancestor_pids().find_map(of_client)?;
-    Some(own.id.clone())
-}
-
-/// The live session whose client runs this command, if the command names another one, which is not
-/// live: an agent made it up, to act for nobody. Where a sub-agent has a session of its own, nobody
-/// can tell.
-pub(crate) fn poser(env: &Environment, state: &StateDir, named: &SessionId) -> Option<SessionId> {
-    let is_live = Session::read(&path_in(&state.live(), named)).is_ok_and(|found| found.is_some());
-    if is_live || hosts::of_environment(env).reading.subagents == Subagents::InOwnSession {
-        return None;
-    }
-    let others = all_in(&state.live());
-    env.ancestor_pids().find_map(|pid| {
-        let is_its = |one: &&Session| one.client.as_ref().is_some_and(|one| one.pid == pid);
-        others.iter().find(is_its).map(|own| own.id.clone())
-    })
 }
 
 /// All live sessions, the one that was seen last first.

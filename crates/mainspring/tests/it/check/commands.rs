@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use mainspring_testkit::process::{Running, wait_until};
 use pretty_assertions::assert_eq;
 
 use super::Checked;
-use crate::env::TestEnv;
 
 #[test]
 fn the_view_says_what_is_known_about_this_tree() {

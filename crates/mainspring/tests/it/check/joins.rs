@@ -198,7 +198,10 @@ fn a_receipt_that_leaves_a_check_out_does_not_match() {
     for (when, matches) in [("[\"stop\"]", true), ("[\"handoff\"]", false)] {
         let other = format!("\n[[check]]\nname = \"other\"\nrun = [\"true\"]\nwhen = {when}\n");
         fs::write(&file, format!("{settings}{other}")).unwrap();
-        git(&project, &["commit", "--quiet", "--all", "-m", "Another check"]);
+        git(
+            &project,
+            &["commit", "--quiet", "--all", "-m", "Another check"],
+        );
         let ran = verify();
         assert_eq!(ran.code == Some(0), matches, "{when}: {ran:?}");
         let said = ran.stdout.contains("other: not in the receipt");
