@@ -113,13 +113,6 @@ pub(crate) fn attended(_: &Permit, words: &[String], file: &Path) -> Ended {
     Command::new(program).args(args).arg(file).status()
 }
 
-/// Why a child is ended before it ends by itself.
-enum Early {
-    TimedOut,
-    Cancelled,
-    Obstacle(PathBuf),
-}
-
 impl Job {
     pub(crate) fn new(permit: Permit, program: impl AsRef<OsStr>, limit: Duration) -> Self {
         #[expect(
@@ -229,16 +222,11 @@ impl Job {
         group.end();
         let status = match status {
             Ok(status) => status,
-            Err(early) => {
+            Err(failure) => {
                 // A child that has left its group is not ended with the group. From here on,
                 // nobody waits for its end or its output.
                 end_process(leader);
-                let limit = self.limit;
-                return Err(match early {
-                    Early::TimedOut => Failure::Timeout { program, limit },
-                    Early::Cancelled => Failure::Cancelled { program },
-                    Early::Obstacle(path) => Failure::Obstacle { program, path },
-                });
+                return Err(failure);
             }
         };
         let _ = waiter.join();
@@ -251,25 +239,29 @@ impl Job {
         })
     }
 
-    /// Waits for the end of the child. If it takes longer than a moment, it is kept from outliving
-    /// us.
-    fn wait(&mut self, ended: &mpsc::Receiver<Ended>, leader: u32) -> Result<Ended, Early> {
+    /// Waits for the end of the child, or for a reason to end it. If it takes longer than a moment,
+    /// it is kept from outliving us.
+    fn wait(&mut self, ended: &mpsc::Receiver<Ended>, leader: u32) -> Result<Ended, Failure> {
         let start = Instant::now();
         if let Ok(status) = ended.recv_timeout(self.limit.min(MOMENT)) {
             return Ok(status);
         }
+        let program = self.program();
+        let limit = self.limit;
         let (tell, found) = mpsc::sync_channel(1);
         let _keeper = Keeper::start(leader);
         loop {
             let left = self.limit.saturating_sub(start.elapsed());
             match ended.recv_timeout(left.min(GLANCE)) {
                 Ok(status) => return Ok(status),
-                Err(_) if left.is_zero() => return Err(Early::TimedOut),
-                Err(_) if self.permit.check() == Err(Revoked) => return Err(Early::Cancelled),
+                Err(_) if left.is_zero() => return Err(Failure::Timeout { program, limit }),
+                Err(_) if self.permit.check() == Err(Revoked) => {
+                    return Err(Failure::Cancelled { program });
+                }
                 Err(_) => {}
             }
             if let Ok(path) = found.try_recv() {
-                return Err(Early::Obstacle(path));
+                return Err(Failure::Obstacle { program, path });
             }
             let is_long = start.elapsed() >= LONG;
             if let Some((search, folder)) = self.search.take_if(|_| is_long) {

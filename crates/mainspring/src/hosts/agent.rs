@@ -38,49 +38,25 @@ const KNOWN: &[&KnownAgent] = &[
     &opencode::AGENT,
     &droid::AGENT,
     &grok::AGENT,
-    &KnownAgent {
-        name: "Kimi Code",
-        session: None,
-        marks: &[],
-        programs: &["kimi"],
-        folders: &["node_modules/@moonshot-ai/kimi-code"],
-    },
-    &KnownAgent {
-        name: "Cline",
-        session: None,
-        marks: &[],
-        programs: &["cline"],
-        folders: &["node_modules/cline"],
-    },
+    &KnownAgent::silent(
+        "Kimi Code",
+        &["kimi"],
+        &["node_modules/@moonshot-ai/kimi-code"],
+    ),
+    &KnownAgent::silent("Cline", &["cline"], &["node_modules/cline"]),
     &pi::AGENT,
-    &KnownAgent {
-        name: "Kilo",
-        session: None,
-        marks: &[],
-        programs: &["kilo", "kilocode"],
-        folders: &["node_modules/@kilocode/cli"],
-    },
-    &KnownAgent {
-        name: "Amp",
-        session: None,
-        marks: &[],
-        programs: &["amp"],
-        folders: &["node_modules/@ampcode/cli", "node_modules/@sourcegraph/amp"],
-    },
-    &KnownAgent {
-        name: "Auggie",
-        session: None,
-        marks: &[],
-        programs: &["auggie"],
-        folders: &["node_modules/@augmentcode/auggie"],
-    },
-    &KnownAgent {
-        name: "Crush",
-        session: None,
-        marks: &[],
-        programs: &["crush"],
-        folders: &["node_modules/@charmland/crush"],
-    },
+    &KnownAgent::silent(
+        "Kilo",
+        &["kilo", "kilocode"],
+        &["node_modules/@kilocode/cli"],
+    ),
+    &KnownAgent::silent(
+        "Amp",
+        &["amp"],
+        &["node_modules/@ampcode/cli", "node_modules/@sourcegraph/amp"],
+    ),
+    &KnownAgent::silent("Auggie", &["auggie"], &["node_modules/@augmentcode/auggie"]),
+    &KnownAgent::silent("Crush", &["crush"], &["node_modules/@charmland/crush"]),
     &KnownAgent {
         name: "Cursor",
         session: None,
@@ -88,27 +64,9 @@ const KNOWN: &[&KnownAgent] = &[
         programs: &["cursor-agent"],
         folders: &["cursor-agent"],
     },
-    &KnownAgent {
-        name: "Goose",
-        session: None,
-        marks: &[],
-        programs: &["goose"],
-        folders: &[],
-    },
-    &KnownAgent {
-        name: "Kiro",
-        session: None,
-        marks: &[],
-        programs: &["kiro-cli", "kiro-cli-chat"],
-        folders: &[],
-    },
-    &KnownAgent {
-        name: "Mistral Vibe",
-        session: None,
-        marks: &[],
-        programs: &["vibe"],
-        folders: &[],
-    },
+    &KnownAgent::silent("Goose", &["goose"], &[]),
+    &KnownAgent::silent("Kiro", &["kiro-cli", "kiro-cli-chat"], &[]),
+    &KnownAgent::silent("Mistral Vibe", &["vibe"], &[]),
     // A process that we started is no person.
     &KnownAgent {
         name: "a child of Mainspring",
@@ -214,6 +172,21 @@ fn session(variable: impl Fn(&str) -> Option<String>) -> Option<SessionId> {
 }
 
 impl KnownAgent {
+    /// Of a host whose agent's shell has no variable of its own.
+    const fn silent(
+        name: &'static str,
+        programs: &'static [&'static str],
+        folders: &'static [&'static str],
+    ) -> Self {
+        Self {
+            name,
+            session: None,
+            marks: &[],
+            programs,
+            folders,
+        }
+    }
+
     /// The variables that mark its agent's shell.
     fn variables(&self) -> impl Iterator<Item = &'static str> {
         self.session.into_iter().chain(self.marks.iter().copied())

@@ -1,4 +1,4 @@
-//! `mainspring stop`, `pause`, `resume`: a person's brake. It works without any model.
+//! `mainspring stop`, `pause`, `resume`, `observe`: a person's brake. It works without any model.
 
 use std::fmt::Write as _;
 
@@ -129,11 +129,7 @@ pub(crate) fn but_ordered(cmd: &CommandContext, place: &Place, machine: Name) ->
 type Place = (Project, ProjectStore);
 
 /// The same, for an order that suspends.
-pub(super) fn but_suspended(
-    cmd: &CommandContext,
-    (project, store): &Place,
-    machine: Option<Name>,
-) -> Result {
+fn but_suspended(cmd: &CommandContext, (project, store): &Place, machine: Option<Name>) -> Result {
     let orders = orders::in_force(project, store)?;
     let holds = |until: &Until| until.holds(cmd.env.now());
     let one = machine.and_then(|name| Some((name, *orders.machines.get(&name)?)));
@@ -173,7 +169,7 @@ fn but_observed(store: &ProjectStore) -> Result {
 
 /// Changes this project's orders. Only a person may: an agent could otherwise release its own
 /// brake, or apply it in order to be let go.
-pub(super) fn order(
+fn order(
     cmd: &CommandContext,
     machine: Option<Name>,
     command: &str,
@@ -186,6 +182,44 @@ pub(super) fn order(
         Ok((vec![recorded.change(&orders)?], did))
     })?;
     Ok(format!("{did}\n"))
+}
+
+/// Only watch: hold no stop, start nothing, and record what would have happened.
+///
+/// Every stop is decided as usual, but the agent is always let go. `mainspring why` and
+/// `mainspring log` show when it would have been held, and why. The machines keep their state
+/// as it is, so each stop is judged as if it were the first.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  mainspring observe         nothing is held or started from now on\n  mainspring observe off     the machines act again"
+)]
+pub(crate) struct ObserveArgs {
+    #[arg(value_enum, default_value_t = Switch::On)]
+    switch: Switch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    /// Let the machines act again
+    Off,
+}
+
+pub(crate) fn observe(args: &ObserveArgs, cmd: &CommandContext) -> Result {
+    let but = but_suspended(cmd, &cmd.project()?, None)?;
+    let (mode, command, did) = match args.switch {
+        Switch::On => (
+            Mode::Observe,
+            "observe",
+            "only observing: no stop is held, and `mainspring log` shows what would have happened",
+        ),
+        Switch::Off if but.is_empty() => (Mode::Act, "observe off", "the machines act"),
+        Switch::Off => (Mode::Act, "observe off", "no longer only observing"),
+    };
+    let said = order(cmd, None, command, |orders| {
+        Ok((Orders { mode, ..orders }, did.into()))
+    })?;
+    Ok(format!("{said}{but}"))
 }
 
 /// A line for each live session that began in this project and works for another one; where no

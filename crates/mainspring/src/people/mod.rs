@@ -3,7 +3,6 @@
 pub(crate) mod ask;
 pub(crate) mod brake;
 pub(crate) mod last_word;
-pub(crate) mod observe;
 pub(crate) mod orders;
 pub(crate) mod own_files;
 pub(crate) mod ownership;

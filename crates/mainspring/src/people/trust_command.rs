@@ -22,9 +22,9 @@ use crate::store::ProjectStore;
 /// Allow what this project brings: its settings, plans, claims and loops, and the programs
 /// that they start (reviewers, pull requests).
 ///
-/// Until then nothing in the repository has any effect. The permission is recorded outside
-/// of it, for this repository and this version of `mainspring.toml`; a newer version has no
-/// effect until you run `trust` again. Refused inside an agent's shell.
+/// Until then this project's files are ignored. The permission is recorded outside of the
+/// project, for this repository and this version of `mainspring.toml`; a newer version is ignored
+/// until you run `trust` again. Refused inside an agent's shell.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  mainspring trust           in the project's folder: shows what it allows, and asks\n  mainspring trust --yes     without asking, for scripts\n  mainspring trust --list"
@@ -184,7 +184,7 @@ pub(crate) fn untrust(args: &UntrustArgs, cmd: &CommandContext) -> Result {
             .hint("`mainspring trust --list` shows what is"));
     }
     Ok(format!(
-        "{name} is no longer trusted: nothing that it brings has any effect\n"
+        "{name} is no longer trusted: its files are ignored\n"
     ))
 }
 

@@ -79,9 +79,8 @@ pub(crate) fn by_id(cmd: &CommandContext, text: &str) -> Result<Named> {
     let begins = known
         .into_iter()
         .filter(|known| known.as_str().starts_with(text));
-    let (live, others): (Vec<Named>, Vec<Named>) = begins
-        .map(named)
-        .partition(|named| named.life == Life::Live);
+    let (live, others): (Vec<Named>, Vec<Named>) =
+        begins.map(named).partition(|named| named.life.is_live());
     // A live session is meant rather than one that ended.
     let meant = if live.is_empty() { others } else { live };
     match meant.as_slice() {

@@ -42,7 +42,7 @@ use crate::children::permit::Permit;
 use crate::context::EventContext;
 use crate::git_dir;
 use crate::limits;
-use crate::people::sessions::{self, Life};
+use crate::people::sessions;
 use crate::people::told;
 
 #[derive(Debug)]
@@ -345,10 +345,7 @@ fn owner_is_gone(context: &EventContext<'_>, state: &State) -> bool {
     if *owner == session {
         return false;
     }
-    match sessions::life(context.env, context.store.state(), owner) {
-        Life::Live => false,
-        Life::Ended(_) | Life::Gone | Life::Unknown => true,
-    }
+    !sessions::life(context.env, context.store.state(), owner).is_live()
 }
 
 /// May this event lead to the question whether to close the issue?

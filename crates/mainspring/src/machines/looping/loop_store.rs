@@ -188,7 +188,7 @@ pub(crate) fn left_for(context: &EventContext<'_>, kept: &StoredLoop) -> Option<
     let id = run.owner.session()?;
     let stale = run.is_stale(context.env.now(), super::ttl(context));
     let state = context.store.state();
-    let is_live = || sessions::life(context.env, state, id) == sessions::Life::Live;
+    let is_live = || sessions::life(context.env, state, id).is_live();
     (stale && !is_live()).then(|| id.clone())
 }
 
@@ -210,10 +210,7 @@ pub(crate) fn is_over(
 /// The session that owns a loop, if it is known to be gone: it ended, or its client died.
 pub(crate) fn gone_owner(context: &EventContext<'_>, state: &State) -> Option<SessionId> {
     let id = super::running(state)?.owner.session()?;
-    let is_gone = match sessions::life(context.env, context.store.state(), id) {
-        sessions::Life::Ended(_) | sessions::Life::Gone => true,
-        sessions::Life::Live | sessions::Life::Unknown => false,
-    };
+    let is_gone = sessions::life(context.env, context.store.state(), id).is_gone();
     // An agent is there while it runs a command.
     let is_here = context.env.agent_session().as_ref() == Some(id);
     (is_gone && !is_here).then(|| id.clone())

@@ -34,7 +34,9 @@ const RENEWED: Millis = Millis::seconds(60);
 /// The limit on files to read. More are never there, because old ones are deleted.
 const MOST: usize = 10_000;
 
-/// Whether a session is there.
+/// Whether a session is there. Only a live one can answer for what is its own; what is kept for a
+/// session is taken from it only once it is known to be gone, because one that nobody knows may be
+/// about to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
     Live,
@@ -44,6 +46,17 @@ pub(crate) enum Life {
     Gone,
     /// No event of it was seen, or that was long ago.
     Unknown,
+}
+
+impl Life {
+    pub(crate) fn is_live(self) -> bool {
+        self == Self::Live
+    }
+
+    /// Did it end, or its client?
+    pub(crate) const fn is_gone(self) -> bool {
+        matches!(self, Self::Ended(_) | Self::Gone)
+    }
 }
 
 /// Takes note of a session's event. Nothing depends on success: what fails here is tried again at

@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_platform::host::boot_id;
 use mainspring_platform::process;
-use mainspring_store::{Trouble, atomic, json_text, path_text, seal};
+use mainspring_store::{Trouble, atomic, json_text, seal};
 use serde::{Deserialize, Serialize};
 
 /// A session, as its file has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Session {
+    #[serde(rename = "session")]
     pub(crate) id: SessionId,
     /// The host's name, for people.
     pub(crate) host: String,
     /// `None` if the host does not tell which process is the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<Client>,
     pub(crate) attendance: Attendance,
     /// The folder in which it was started.
+    #[serde(with = "as_text")]
     pub(crate) folder: PathBuf,
     /// When the file was written: at its start, or at its end.
     pub(crate) at: Millis,
@@ -58,16 +61,21 @@ impl Client {
     }
 }
 
-/// The file's JSON.
-#[derive(Serialize, Deserialize)]
-struct File {
-    session: SessionId,
-    host: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    client: Option<Client>,
-    attendance: Attendance,
-    folder: String,
-    at: Millis,
+/// A path in the file.
+mod as_text {
+    use std::path::{Path, PathBuf};
+
+    use mainspring_store::path_text;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&path_text::to_text(path))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        let text = String::deserialize(from)?;
+        Ok(path_text::from_text(&text).into_owned())
+    }
 }
 
 /// A path, three times as long where its bytes are no text, and the rest.
@@ -75,15 +83,7 @@ const MOST_BYTES: u64 = 16 << 10;
 
 impl Session {
     pub(super) fn write(&self, path: &Path) -> Result<(), Trouble> {
-        let file = File {
-            session: self.id.clone(),
-            host: self.host.clone(),
-            client: self.client.clone(),
-            attendance: self.attendance,
-            folder: path_text::to_text(&self.folder),
-            at: self.at,
-        };
-        atomic::replace(path, json_text(path, &file)?.as_bytes())
+        atomic::replace(path, json_text(path, self)?.as_bytes())
     }
 
     /// `None` if there is no file, or a power loss left it empty.
@@ -93,15 +93,9 @@ impl Session {
             return Ok(None);
         };
         let object = seal::unseal(path, &bytes)?;
-        let file = mainspring_json::read::<File>(&object);
-        let file = file.map_err(|error| Trouble::corrupt(path, error))?;
-        Ok(Some(Self {
-            id: file.session,
-            host: file.host,
-            client: file.client,
-            attendance: file.attendance,
-            folder: path_text::from_text(&file.folder).into_owned(),
-            at: file.at,
-        }))
+        let session = mainspring_json::read::<Self>(&object);
+        session
+            .map(Some)
+            .map_err(|error| Trouble::corrupt(path, error))
     }
 }

@@ -55,6 +55,11 @@ impl Identity {
         Self::of(root)
     }
 
+    /// Is it known by an id, wherever it is?
+    pub(super) const fn has_id(&self) -> bool {
+        self.git_id.is_some()
+    }
+
     /// Is the project that is there now the one that was trusted? A folder that became a
     /// repository since is still that folder.
     pub(super) fn is_still(&self, now: &Self) -> bool {
@@ -64,6 +69,12 @@ impl Identity {
             None => same_folder,
         }
     }
+}
+
+/// Is there an id at this path? Only `trust` writes one, so it is a quick no for nearly every project
+/// that nobody trusted.
+pub(super) fn has_id(root: &Path) -> bool {
+    git_common_dir(root).is_some_and(|dir| read_id(&dir).is_some())
 }
 
 /// The folder that all worktrees of a repository share. It is read from git's own files; no

@@ -1,18 +1,17 @@
 //! What a person has allowed a project to do.
 //!
-//! Nothing that a repository brings has any effect before a person said `mainspring trust`
-//! there: it starts no program, holds no stop and says nothing to the agent. What was trusted
+//! A project's files are ignored until a person runs `mainspring trust` there: they start no
+//! program, hold no stop and say nothing to the agent. What was trusted
 //! is one project ([`identity`]) with one version of the file that can act, `mainspring.toml`:
 //! that version stays in force until a person trusts another. So a pull disarms nothing, and
 //! an agent's edit changes nothing.
 
 mod identity;
 mod notice;
-mod pins;
 pub(crate) mod record;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mainspring_kernel::Millis;
 use mainspring_kernel::deliberate::Trust;
@@ -223,6 +222,7 @@ fn text(root: &Path, bytes: Vec<u8>) -> Result<String, Trouble> {
 /// What `mainspring trust` would change here.
 #[derive(Debug)]
 pub(crate) struct Proposal {
+    root: PathBuf,
     before: Option<Record>,
     settings: Option<String>,
     pins: BTreeMap<String, Pin>,
@@ -238,8 +238,9 @@ impl Proposal {
         };
         Ok(Self {
             before: Record::read(state, root)?.this(),
+            root: root.to_owned(),
             settings,
-            pins: pins::read(root, &checks)?,
+            pins: record::pins(root, &checks)?,
         })
     }
 
@@ -269,12 +270,10 @@ impl Proposal {
 
     /// Is everything trusted already, as it is now?
     pub(crate) fn is_nothing(&self) -> bool {
-        let newest = self.before.as_ref().map(|record| record.settings.last());
-        newest.is_some_and(|newest| newest == self.settings.as_ref())
-            && self
-                .before
-                .as_ref()
-                .is_some_and(|record| record.pins == self.pins)
+        self.before.as_ref().is_some_and(|record| {
+            let is_same = record.settings.last() == self.settings.as_ref();
+            is_same && record.pins == self.pins && record.is_at(&self.root)
+        })
     }
 
     /// The version of the settings that is in force now, and the one that would be.
@@ -296,7 +295,6 @@ impl Proposal {
 #[expect(clippy::disallowed_methods, reason = "tests write plain files")]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
 
     use super::*;
 
@@ -387,6 +385,35 @@ mod tests {
         assert_eq!(permission.trust(), Trust::Trusted);
         let settings = permission.settings(&env, &place.root).unwrap();
         assert_eq!(settings, ProjectSettings::Current("one".into()));
+    }
+
+    #[test]
+    fn a_repository_that_was_moved_keeps_its_trust_and_a_copy_of_it_has_none() {
+        let place = Place::new();
+        place.write("one");
+        place.trust();
+        let new = place.root.with_file_name("new");
+        let look = |root: &Path| Permission::look(&place.env, &place.state, root);
+        let settings = |root: &Path| look(root).settings(&place.env, root).unwrap();
+        fs::create_dir_all(new.join(".git")).unwrap();
+        let id = ".git/mainspring-id";
+        fs::copy(place.root.join(id), new.join(id)).unwrap();
+        assert_eq!(look(&new).trust(), Trust::Untrusted, "a copy");
+        fs::remove_dir_all(&new).unwrap();
+        fs::rename(&place.root, &new).unwrap();
+        assert_eq!(settings(&new), ProjectSettings::Current("one".into()));
+        fs::create_dir_all(place.root.join(".git")).unwrap();
+        assert_eq!(look(&new).trust(), Trust::Trusted, "another is there now");
+        assert_eq!(place.permission().trust(), Trust::Untrusted);
+
+        let proposal = Proposal::of(&place.env, &place.state, &new).unwrap();
+        assert!(!proposal.is_nothing(), "it has another path now");
+        proposal.grant(&place.state, &new, Millis(8)).unwrap();
+        let all = record::all(&place.state).unwrap();
+        let since = all.get(new.to_str().unwrap());
+        assert_eq!((all.len(), since), (1, Some(&Millis(7))), "{all:?}");
+        assert!(record::revoke(&place.state, &new).unwrap());
+        assert_eq!(look(&new).trust(), Trust::Untrusted);
     }
 
     #[test]

@@ -57,10 +57,10 @@ impl TrustNotice {
                 listed(files)
             ),
             Self::Unreadable { cause } => {
-                format!("{cause}. Nothing that this project brings counts until you trust it again")
+                format!("{cause}. This project's files are ignored until you trust it again")
             }
             Self::Replaced => "this is not the project that you trusted at this path, or somebody \
-                               deleted its .git/mainspring-id: nothing that it brings counts"
+                               deleted its .git/mainspring-id: this project's files are ignored"
                 .into(),
             Self::ReplacedBelowRoot => "this is not the project that you trusted at this path, or \
                                         somebody deleted its .git/mainspring-id: it counts as any \

@@ -2,16 +2,17 @@
 //! so a look at one costs the same however many there are.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, DirEntry};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use mainspring_kernel::{Digest, Millis};
 use mainspring_platform::sync;
-use mainspring_store::{Trouble, atomic, json_text, path_text, read_json};
+use mainspring_store::{Trouble, atomic, digest, json_text, no_symlink, path_text, read_json};
 use serde::{Deserialize, Serialize};
 
-use super::identity::Identity;
+use super::identity::{self, Identity};
+use crate::config::checks::CheckDefinition;
 use crate::limits::STATE_FILE;
 use crate::store::StateDir;
 
@@ -61,12 +62,14 @@ impl OnRecord {
 }
 
 impl Record {
-    /// What is on record for this path. A record that was copied from another path is none.
+    /// What is on record for this path. A record that was copied from another path is none; that of
+    /// a repository that was moved here stays its own.
     pub(super) fn read(state: &StateDir, root: &Path) -> Result<OnRecord, Trouble> {
         let found = read_json::<Self>(state.trust_of(root))?.value;
-        let about = |record: &Self| record.project == path_text::to_text(root);
-        let Some(record) = found.filter(about) else {
-            return Ok(OnRecord::Nothing);
+        let Some(record) = found.filter(|record| record.is_at(root)) else {
+            let moved = identity::has_id(root).then(|| moved_here(state, root));
+            let moved = moved.flatten().filter(|record| record.identity.has_id());
+            return Ok(moved.map_or(OnRecord::Nothing, OnRecord::This));
         };
         let is_this = Identity::of(root).is_ok_and(|found| record.identity.is_still(&found));
         Ok(if is_this {
@@ -74,6 +77,11 @@ impl Record {
         } else {
             OnRecord::Another
         })
+    }
+
+    /// Was the project at this path when a person trusted it?
+    pub(super) fn is_at(&self, root: &Path) -> bool {
+        self.project == path_text::to_text(root)
     }
 
     /// Trusts the project that is at this path now, with this version of its settings.
@@ -85,6 +93,8 @@ impl Record {
         now: Millis,
     ) -> Result<Self, Trouble> {
         let identity = Identity::establish(root)?;
+        let moved = before.as_ref().filter(|before| !before.is_at(root));
+        let old = moved.map(|before| path_text::from_text(&before.project).into_owned());
         let (since, settings_before) =
             before.map_or((now, Vec::new()), |before| (before.since, before.settings));
         let mut record = Self {
@@ -102,6 +112,9 @@ impl Record {
             record.settings.clear();
         }
         record.write(state, root)?;
+        if let Some(old) = old {
+            delete(state, &old)?;
+        }
         Ok(record)
     }
 
@@ -135,6 +148,17 @@ impl Record {
 
 /// Takes the permission back; was there one?
 pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
+    if delete(state, root)? {
+        return Ok(true);
+    }
+    match Record::read(state, root)? {
+        OnRecord::This(moved) => delete(state, &path_text::from_text(&moved.project)),
+        OnRecord::Nothing | OnRecord::Another => Ok(false),
+    }
+}
+
+/// Deletes the record for this path; was there one?
+fn delete(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
     let (path, dir) = (state.trust_of(root), state.trusted());
     match fs::remove_file(&path) {
         Ok(()) => {}
@@ -147,39 +171,73 @@ pub(crate) fn revoke(state: &StateDir, root: &Path) -> Result<bool, Trouble> {
 
 /// Every project on record, by its path, with the time it was trusted.
 pub(crate) fn all(state: &StateDir) -> Result<BTreeMap<String, Millis>, Trouble> {
-    let records = records(state)?.into_iter();
-    Ok(records
-        .map(|record| (record.project, record.since))
-        .collect())
+    let about = |record: Result<Record, Trouble>| record.map(|one| (one.project, one.since));
+    records(state)?.map(about).collect()
 }
 
 /// Where this project was when a person trusted it, if it has moved since.
-pub(crate) fn moved_from(state: &StateDir, root: &Path) -> Result<Option<String>, Trouble> {
-    let now = Identity::of(root)?;
-    let here = path_text::to_text(root);
-    let is_this = |record: &Record| {
-        let gone = !path_text::from_text(&record.project).exists();
-        record.project != here && gone && record.identity.is_still(&now)
-    };
-    let moved = records(state)?.into_iter().find(is_this);
-    Ok(moved.map(|record| record.project))
+pub(crate) fn moved_from(state: &StateDir, root: &Path) -> Option<String> {
+    moved_here(state, root).map(|record| record.project)
 }
 
-fn records(state: &StateDir) -> Result<Vec<Record>, Trouble> {
+/// The record of the project that is here now and is no longer where a person trusted it.
+fn moved_here(state: &StateDir, root: &Path) -> Option<Record> {
+    let now = Identity::of(root).ok()?;
+    let is_this = |record: &Record| {
+        let old = path_text::from_text(&record.project);
+        let is_there = Identity::of(&old).is_ok_and(|there| record.identity.is_still(&there));
+        !record.is_at(root) && record.identity.is_still(&now) && !is_there
+    };
+    records(state).ok()?.flatten().find(is_this)
+}
+
+fn records(state: &StateDir) -> Result<impl Iterator<Item = Result<Record, Trouble>>, Trouble> {
     let dir = state.trusted();
-    let mut found = Vec::new();
     let entries = match fs::read_dir(&dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found),
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(Trouble::io("list", &dir)(error)),
     };
-    for entry in entries {
+    let read = move |entry: io::Result<DirEntry>| {
         let path = entry.map_err(Trouble::io("list", &dir))?.path();
         // Not what a crash left beside a record.
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        found.extend(read_json::<Record>(path)?.value);
+        let is_record = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        let found = is_record.then(|| read_json::<Record>(path)).transpose()?;
+        Ok(found.and_then(|found| found.value))
+    };
+    let entries = entries.into_iter().flatten();
+    Ok(entries.map(read).filter_map(Result::transpose))
+}
+
+/// Longer files are compared, but not shown.
+const MOST_SHOWN: usize = 64 << 10;
+
+/// Every pinned file as it is now. One that is not there cannot be trusted.
+pub(super) fn pins(
+    root: &Path,
+    checks: &[CheckDefinition],
+) -> Result<BTreeMap<String, Pin>, Trouble> {
+    let mut pins = BTreeMap::new();
+    for name in checks.iter().flat_map(|check| &check.pins) {
+        let path = root.join(name);
+        let Some(bytes) = no_symlink::read(&path, STATE_FILE)? else {
+            return Err(Trouble::corrupt(
+                &path,
+                "a check pins this file, and it is not there",
+            ));
+        };
+        pins.insert(
+            name.clone(),
+            Pin {
+                digest: digest::of(&[&bytes]),
+                text: String::from_utf8(bytes)
+                    .ok()
+                    .filter(|text| text.len() <= MOST_SHOWN)
+                    .unwrap_or_default(),
+            },
+        );
     }
-    Ok(found)
+    Ok(pins)
 }

@@ -157,7 +157,7 @@ fn allowed(context: &EventContext<'_>, findings: &mut Findings) {
 
 /// Nobody trusts it: did it move, and does something here wait for it?
 fn untrusted(context: &EventContext<'_>, findings: &mut Findings) {
-    if let Ok(Some(old)) = record::moved_from(context.store.state(), context.root()) {
+    if let Some(old) = record::moved_from(context.store.state(), context.root()) {
         let old = path_text::from_text(&old).shown();
         return findings.warn(
             "trust",
@@ -169,7 +169,7 @@ fn untrusted(context: &EventContext<'_>, findings: &mut Findings) {
         Ok(Some(notice)) => findings.warn("trust", notice.to_string(), "mainspring trust"),
         Ok(None) | Err(_) => findings.fine(
             "trust",
-            "nothing that it brings counts until `mainspring trust`",
+            "this project's files are ignored until you run `mainspring trust`",
         ),
     }
 }
