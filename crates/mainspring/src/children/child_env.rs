@@ -186,7 +186,8 @@ const SECRET_ENDS: &[&str] = &["_KEY", "_PAT", "_PASS", "_PW", "_DSN"];
 const OURS: &str = "MAINSPRING_*";
 
 /// What a check that a person trusted gets: the whole environment, but for what a host or we set
-/// in it. Sorted, because most of it is a part of the check's key.
+/// in it. A secret is the person's, also one that a host reads. Sorted, because most of it is a
+/// part of the check's key.
 pub(crate) fn of_check(
     env: &Environment,
     named: &[String],
@@ -197,7 +198,7 @@ pub(crate) fn of_check(
         let here = |text| fits(OURS, text) || set_by_hosts.iter().any(|name| fits(name, text));
         variable
             .to_str()
-            .is_some_and(|text| here(text) && !is_named(text))
+            .is_some_and(|text| here(text) && !is_secret(text) && !is_named(text))
     };
     let mut vars = env.vars();
     vars.retain(|(variable, _)| !is_set_here(variable));
@@ -221,11 +222,14 @@ pub(crate) fn is_in_key(variable: &OsStr, named: &[String]) -> bool {
     let Some(text) = variable.to_str() else {
         return true;
     };
-    let upper = text.to_ascii_uppercase();
-    let is_secret = SECRETS.iter().any(|word| upper.contains(word))
-        || SECRET_ENDS.iter().any(|end| upper.ends_with(end));
     let is_surrounding = SURROUNDINGS.iter().any(|name| fits(name, text));
-    named.iter().any(|name| name == text) || !(is_secret || is_surrounding)
+    named.iter().any(|name| name == text) || !(is_secret(text) || is_surrounding)
+}
+
+fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    SECRETS.iter().any(|word| upper.contains(word))
+        || SECRET_ENDS.iter().any(|end| upper.ends_with(end))
 }
 
 fn is_on(env: &Environment, switch: &str) -> bool {
