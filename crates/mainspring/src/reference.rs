@@ -174,7 +174,7 @@ fn configuration() {
         let variable = code(key.variable.unwrap_or_default());
         out += &format!(
             "| `{name}` | {kind} | {} | {who} | {variable} | {} |\n",
-            code(&key.default().plain()),
+            code(&key.default_text()),
             key.about.replace('|', "\\|")
         );
     }

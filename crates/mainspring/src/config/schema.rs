@@ -38,7 +38,7 @@ fn property(key: &Key) -> Value {
     property["description"] = key.about.into();
     property["default"] = match key.kind {
         // As it is written, and not in milliseconds.
-        Kind::Span => key.default().plain().into(),
+        Kind::Span => key.default_text().into(),
         _ => serde_json::to_value(key.default()).unwrap_or_default(),
     };
     property
