@@ -138,7 +138,7 @@ fn every_command_has_an_example() {
 fn configuration() {
     let mut out = String::from(
         "# Configuration\n\n`mainspring.toml` in the project, then `~/.config/mainspring/config.toml`, then the environment: \
-         each overrides the one before. `mainspring config` shows what is in force and where each value came from, \
+         each overrides the one before. What a project sets counts once you trust it; of what its file says *as trusted*, each change waits for `mainspring trust` again. `mainspring config` shows what is in force and where each value came from, \
          `mainspring config check` names every problem with its line and column, and \
          [schema/mainspring.schema.json](../../schema/mainspring.schema.json) is the schema for editors.\n",
     );
@@ -162,6 +162,7 @@ fn configuration() {
         };
         let who = match key.reach {
             Reach::Anyone => "project, user",
+            Reach::Trusted => "project as trusted, user",
             Reach::User => "user",
         };
         let code = |text: &str| {

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::checks;
-use super::setting::{Key, Kind, Reach, Value};
+use super::setting::{Key, Kind, Reach, Value, Writer};
 use crate::env::Environment;
 use crate::hosts::text::excerpt;
 use crate::people::own_files::{self, Check, OwnFile};
@@ -26,10 +26,10 @@ pub(super) struct Said {
 }
 
 /// No file is no settings. A file that cannot be parsed is an error.
-pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said, Trouble> {
+pub(super) fn read(env: &Environment, path: &Path, writer: Writer) -> Result<Said, Trouble> {
     let found = match writer {
-        Reach::Anyone => of_project(env, path)?,
-        Reach::User => own_files::read(env, path, limits::CONFIG, Check::Always)?,
+        Writer::Project => of_project(env, path)?,
+        Writer::User => own_files::read(env, path, limits::CONFIG, Check::Always)?,
     };
     let mut said = Said::default();
     match found {
@@ -45,7 +45,7 @@ pub(super) fn read(env: &Environment, path: &Path, writer: Reach) -> Result<Said
 }
 
 /// Parses a text; the path is for messages.
-pub(super) fn said(path: &Path, text: &str, writer: Reach) -> Result<Said, Trouble> {
+pub(super) fn said(path: &Path, text: &str, writer: Writer) -> Result<Said, Trouble> {
     let mut said = Said::default();
     said.settings = parse(text, writer, &mut said.warnings)
         .map_err(|problem| Trouble::corrupt(path, problem))?;
@@ -71,7 +71,7 @@ pub(super) fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trou
 
 fn parse(
     text: &str,
-    writer: Reach,
+    writer: Writer,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<(&'static Key, Value)>, String> {
     let at = |offset: usize| place(text, offset);
@@ -91,7 +91,7 @@ fn parse(
     };
     for (section, body) in table.get_ref() {
         if section.get_ref() == checks::SECTION {
-            if writer == Reach::User {
+            if writer == Writer::User {
                 warn(section.span().start, &|| match body.get_ref() {
                     DeValue::Array(_) => {
                         "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
@@ -118,7 +118,7 @@ fn parse(
                 warn(start, &|| unknown(&full));
                 continue;
             };
-            if key.reach == Reach::User && writer == Reach::Anyone {
+            if key.reach == Reach::User && writer == Writer::Project {
                 warn(start, &|| {
                     format!(
                         "{full} decides what is executed, so only your own config.toml may set it"
@@ -219,25 +219,25 @@ mod tests {
 
     #[test]
     fn a_syntax_error_is_named_with_its_place() {
-        let error = parse("[pulse]\nbeats = = 2\n", Reach::User, &mut Vec::new()).unwrap_err();
+        let error = parse("[pulse]\nbeats = = 2\n", Writer::User, &mut Vec::new()).unwrap_err();
         assert!(error.starts_with("line 2, column 9: "), "{error}");
     }
 
     #[test]
     fn a_value_of_the_wrong_kind_is_an_error_with_its_place() {
-        let error = parse("[pulse]\nbeats = \"two\"", Reach::User, &mut Vec::new()).unwrap_err();
+        let error = parse("[pulse]\nbeats = \"two\"", Writer::User, &mut Vec::new()).unwrap_err();
         assert_eq!(
             error,
             "line 2, column 9: pulse.beats: a whole number is wanted"
         );
-        let error = parse("[pulse]\nbeats = 1000", Reach::User, &mut Vec::new()).unwrap_err();
+        let error = parse("[pulse]\nbeats = 1000", Writer::User, &mut Vec::new()).unwrap_err();
         assert!(error.contains("from 0 to 100"), "{error}");
     }
 
     #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let mut warnings = Vec::new();
-        let settings = parse("top = 1\n[pulse]\nbeets = 2\n", Reach::User, &mut warnings).unwrap();
+        let settings = parse("top = 1\n[pulse]\nbeets = 2\n", Writer::User, &mut warnings).unwrap();
         assert!(settings.is_empty());
         assert_eq!(
             warnings,
@@ -255,7 +255,7 @@ mod tests {
             let keys = keys.concat();
             for text in [format!("[pulse]\n{keys}"), keys] {
                 let mut warnings = Vec::new();
-                parse(&text, Reach::User, &mut warnings).unwrap();
+                parse(&text, Writer::User, &mut warnings).unwrap();
                 assert_eq!(warnings.len(), named, "{count}");
                 if count > 10 {
                     let rest = format!("{} more problems of this kind", count - 10);
@@ -265,7 +265,7 @@ mod tests {
         }
         let long = format!("[pulse]\n{} = 1\n", "x".repeat(200_000));
         let mut warnings = Vec::new();
-        parse(&long, Reach::User, &mut warnings).unwrap();
+        parse(&long, Writer::User, &mut warnings).unwrap();
         assert!(warnings[0].len() < 400, "{}", warnings[0].len());
     }
 

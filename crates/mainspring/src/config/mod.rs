@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use crate::markers::PROJECT_FILE;
 pub(crate) use file::unknown;
-pub(crate) use setting::{Amount, Choice, Key, List, Reach, Setting, Text, Value, owned, settings};
+pub(crate) use setting::{
+    Amount, Choice, Key, List, Reach, Setting, Text, Value, Writer, owned, settings,
+};
 pub(crate) use trust_roots::{is_below, trust_roots};
 
 use mainspring_kernel::Millis;
@@ -115,8 +117,24 @@ impl Choice for Option<Wording> {
     const VALUES: &'static [Self] = &[None, Some(Wording::Block), Some(Wording::Context)];
 }
 
+/// Does this version of a project's file start or say something else than the trusted one? Then
+/// it waits for a person. A version that cannot be read waits, too.
+pub(crate) fn asks_again(trusted: &str, found: &str) -> bool {
+    let acting = |text: &str| {
+        let path = Path::new(PROJECT_FILE);
+        let mut acting = file::said(path, text, Writer::Project).ok()?.settings;
+        acting.retain(|(key, _)| key.reach == Reach::Trusted);
+        let named = acting.into_iter().map(|(key, value)| (key.name, value));
+        Some((named.collect::<Vec<_>>(), checks::of(path, text).ok()?))
+    };
+    match (acting(trusted), acting(found)) {
+        (Some(trusted), Some(found)) => trusted != found,
+        (None, _) | (_, None) => true,
+    }
+}
+
 /// Can this text be read as a settings file? What is ignored in it is no mistake.
-pub(crate) fn check_text(path: &Path, text: &str, writer: Reach) -> Result<(), Trouble> {
+pub(crate) fn check_text(path: &Path, text: &str, writer: Writer) -> Result<(), Trouble> {
     file::said(path, text, writer).map(drop)
 }
 
@@ -189,11 +207,11 @@ impl Config {
         }
         if let Some(text) = project.text() {
             let path = root.join(PROJECT_FILE);
-            let said = file::said(&path, text, Reach::Anyone)?;
+            let said = file::said(&path, text, Writer::Project)?;
             config.take(&path, said);
         }
         if let Some(path) = env.config_file() {
-            let said = file::read(env, &path, Reach::User)?;
+            let said = file::read(env, &path, Writer::User)?;
             config.take(&path, said);
         }
         let variables = keys().filter_map(|key| key.variable.map(|name| (key, name)));
@@ -225,7 +243,7 @@ impl Config {
     pub(crate) fn check(
         env: &Environment,
         path: &Path,
-        writer: Reach,
+        writer: Writer,
     ) -> Result<(usize, Vec<String>), Trouble> {
         let mut said = file::read(env, path, writer)?;
         let ignored = said.ignored.iter();

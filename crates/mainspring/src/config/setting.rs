@@ -46,12 +46,22 @@ pub(crate) enum Kind {
     Amount,
 }
 
-/// Who may set it.
+/// Who may set it. The user may set everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// A repository's file may set it too.
+    /// A trusted project's file, whatever its version: it starts nothing and speaks to nobody.
     Anyone,
-    /// Only the user may set it, because it decides what is executed.
+    /// The version of a project's file that a person trusted: it starts something or speaks to
+    /// somebody, so a change asks again.
+    Trusted,
+    /// Only the user, because it decides what is executed.
+    User,
+}
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writer {
+    Project,
     User,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::ask;
 use crate::command::{CommandContext, Result};
-use crate::config::{self, PROJECT_FILE, Reach};
+use crate::config::{self, PROJECT_FILE, Writer};
 use crate::diff;
 use crate::error::CliError;
 use crate::markers;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     if let (_, Some(text)) = proposal.settings() {
         let path = project.root.join(PROJECT_FILE);
-        config::check_text(&path, text, Reach::Anyone).map_err(|trouble| {
+        config::check_text(&path, text, Writer::Project).map_err(|trouble| {
             CliError::from(trouble).hint("mend it, and run `mainspring trust` again")
         })?;
     }

@@ -10,7 +10,7 @@ use mainspring_store::ShownPath as _;
 
 use self::change::Which;
 use crate::command::{CommandContext, Result};
-use crate::config::{self, Config, InForce, Key, PROJECT_FILE, Reach, Value, schema};
+use crate::config::{self, Config, InForce, Key, PROJECT_FILE, Value, Writer, schema};
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -183,10 +183,10 @@ impl Checked {
 fn check(file: Option<&Path>, cmd: &CommandContext) -> Result<Vec<Checked>> {
     let (project, _) = cmd.project()?;
     let files = if let Some(path) = file {
-        vec![(cmd.cwd.join(path), Reach::User)]
+        vec![(cmd.cwd.join(path), Writer::User)]
     } else {
-        let project = (project.root.join(PROJECT_FILE), Reach::Anyone);
-        let user = cmd.env.config_file().map(|path| (path, Reach::User));
+        let project = (project.root.join(PROJECT_FILE), Writer::Project);
+        let user = cmd.env.config_file().map(|path| (path, Writer::User));
         [project].into_iter().chain(user).collect()
     };
     let mut found = Vec::new();

@@ -8,14 +8,14 @@ use crate::config::{self, Config, List, Text, settings};
 settings! {
     [claim] ClaimSettings at claim {
         /// number of the GitHub project board; 0: none
-        project: u64 = 0, Anyone, most 1_000_000, variable "MOLTNET_PROJECT_NUMBER";
+        project: u64 = 0, Trusted, most 1_000_000, variable "MOLTNET_PROJECT_NUMBER";
         /// the board's owner; if empty, the repository's owner
-        owner: Text = Text::Borrowed(""), Anyone, variable "MOLTNET_PROJECT_OWNER";
+        owner: Text = Text::Borrowed(""), Trusted, variable "MOLTNET_PROJECT_OWNER";
         /// the git remote of the repository with the issues; if empty, gh's default, upstream or
         /// origin
-        remote: Text = Text::Borrowed(""), Anyone;
+        remote: Text = Text::Borrowed(""), Trusted;
         /// the board's names for Todo, In Progress, In Review and Done, in this order
-        columns: List = List::Borrowed(&[]), Anyone;
+        columns: List = List::Borrowed(&[]), Trusted;
         /// messages in your language that let an issue be closed; #N is its number
         consent: List = List::Borrowed(&[]), User;
         /// GitHub Enterprise servers, in addition to those that gh is signed in to

@@ -169,11 +169,11 @@ const SHORT: usize = 20;
 settings! {
     [gate] GateSettings at gate {
         /// hold every session here until it says its done token
-        enabled: bool = false, Anyone;
+        enabled: bool = false, Trusted;
         /// the stop at which the gate gives up; 0 for never
         max: u64 = 0, Anyone, variable "TASKMASTER_MAX";
         /// the start of the done token; `::` and the session's id follow
-        prefix: Text = Text::Borrowed(PREFIX), Anyone, variable "TASKMASTER_DONE_PREFIX";
+        prefix: Text = Text::Borrowed(PREFIX), Trusted, variable "TASKMASTER_DONE_PREFIX";
         /// open tasks of the agent's list: `name` names them when it holds, `hold` holds until they
         /// are completed, `ignore` does not look
         open_tasks: Option<OpenTaskRule> = Some(OpenTaskRule::Name), Anyone;

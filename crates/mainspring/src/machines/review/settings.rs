@@ -38,12 +38,12 @@ settings! {
         deadline: Millis = LONGEST, Anyone;
         /// what to do after a failed review: let the agent go, try twice more, or wait for
         /// `mainspring plan review --now`
-        on_failure: OnFailure = OnFailure::Approve, Anyone;
+        on_failure: OnFailure = OnFailure::Approve, Trusted;
         /// when two clean reviews count as two in a row: if they saw the same files, or always; the
         /// drop-in counts any
-        streak: Streak = Streak::Subject, Anyone;
+        streak: Streak = Streak::Subject, Trusted;
         /// a plan gets no more reviews once they have cost this many dollars; 0: no limit
-        max_cost_usd: Amount = Amount(0), Anyone;
+        max_cost_usd: Amount = Amount(0), Trusted;
     }
 }
 

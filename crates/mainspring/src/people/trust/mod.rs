@@ -3,8 +3,8 @@
 //! A project's files are ignored until a person runs `mainspring trust` there: they start no
 //! program, hold no stop and say nothing to the agent. What was trusted
 //! is one project ([`identity`]) with one version of the file that can act, `mainspring.toml`:
-//! that version stays in force until a person trusts another. So a pull disarms nothing, and
-//! an agent's edit changes nothing.
+//! what it starts and whom it speaks to stays in force until a person trusts another
+//! ([`config::asks_again`]). So a pull disarms nothing, and an agent's edit starts nothing.
 
 mod identity;
 mod notice;
@@ -66,7 +66,8 @@ pub(crate) enum ProjectSettings {
     None,
     /// There is one, and nobody trusted it.
     Untrusted,
-    /// The file as it is now is in force.
+    /// The file as it is now is in force: this version was trusted, or it starts and says nothing
+    /// else than the trusted one.
     Current(String),
     /// The file has changed; the trusted version is in force.
     Newer { trusted: Option<String> },
@@ -196,6 +197,9 @@ impl Permission {
 fn in_force(trusted: &[String], found: Option<String>) -> ProjectSettings {
     match (found, trusted.last()) {
         (Some(text), _) if trusted.contains(&text) => ProjectSettings::Current(text),
+        (Some(text), newest) if !config::asks_again(newest.map_or("", String::as_str), &text) => {
+            ProjectSettings::Current(text)
+        }
         (Some(_), newest) => ProjectSettings::Newer {
             trusted: newest.cloned(),
         },
@@ -361,6 +365,28 @@ mod tests {
         assert_eq!(place.in_force(), ProjectSettings::Removed { trusted });
         place.trust();
         assert_eq!(place.in_force(), ProjectSettings::None);
+    }
+
+    #[test]
+    fn a_change_that_starts_nothing_and_speaks_to_nobody_counts_at_once() {
+        let place = Place::new();
+        let check = "[[check]]\nname = \"t\"\nrun = [\"true\"]\n";
+        let trusted = format!("[gate]\nenabled = true\n{check}");
+        place.write(&trusted);
+        place.trust();
+        for (text, counts) in [
+            (format!("{trusted}# a word\n"), true),
+            (format!("{trusted}[loop]\nttl = \"3h\"\n"), true),
+            (format!("{trusted}[pulse]\nbeets = 3\n"), true),
+            (format!("{trusted}[claim]\nproject = 7\n"), false),
+            (format!("{trusted}retries = 1\n"), false),
+            (check.to_owned(), false),
+            (format!("{trusted}["), false),
+        ] {
+            place.write(&text);
+            let is_current = place.in_force() == ProjectSettings::Current(text.clone());
+            assert_eq!(is_current, counts, "{text}");
+        }
     }
 
     #[test]

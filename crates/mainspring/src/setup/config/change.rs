@@ -11,7 +11,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, Value as Toml};
 use super::{CommandContext, Result, known};
 use crate::children::permit::Permit;
 use crate::children::process;
-use crate::config::{self, Key, PROJECT_FILE, Reach, Source, Value};
+use crate::config::{self, Key, PROJECT_FILE, Reach, Source, Value, Writer};
 use crate::context::EventContext;
 use crate::env::name;
 use crate::error::CliError;
@@ -36,7 +36,7 @@ pub(super) struct Which {
 struct File {
     path: PathBuf,
     text: String,
-    writer: Reach,
+    writer: Writer,
     project: Project,
     state: StateDir,
 }
@@ -46,16 +46,16 @@ impl File {
         let (project, store) = cmd.project()?;
         let state = store.state().clone();
         let (path, writer) = if which.project {
-            (project.root.join(PROJECT_FILE), Reach::Anyone)
+            (project.root.join(PROJECT_FILE), Writer::Project)
         } else {
             let path = cmd.env.config_file();
             let path =
                 path.ok_or_else(|| CliError::not_found("there is no home").hint("set HOME"))?;
-            (own_files::real_path(&cmd.env, &path)?, Reach::User)
+            (own_files::real_path(&cmd.env, &path)?, Writer::User)
         };
         let text = match writer {
-            Reach::Anyone => no_symlink::read(&path, limits::CONFIG)?.unwrap_or_default(),
-            Reach::User => atomic::read(&path, limits::CONFIG)?.unwrap_or_default(),
+            Writer::Project => no_symlink::read(&path, limits::CONFIG)?.unwrap_or_default(),
+            Writer::User => atomic::read(&path, limits::CONFIG)?.unwrap_or_default(),
         };
         let text =
             String::from_utf8(text).map_err(|_| Trouble::corrupt(&path, "it is not UTF-8 text"))?;
@@ -86,12 +86,12 @@ impl File {
             return Ok(trust.waits());
         }
         match self.writer {
-            Reach::Anyone => {
+            Writer::Project => {
                 let found = std::fs::symlink_metadata(&self.path).ok();
                 let kept = found.map(|found| found.permissions());
                 no_symlink::replace(&self.path, text.as_bytes(), kept.as_ref())?;
             }
-            Reach::User => {
+            Writer::User => {
                 if let Some(folder) = self.path.parent() {
                     std::fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
                 }
@@ -110,7 +110,7 @@ impl File {
     }
 
     fn trust(&self, cmd: &CommandContext) -> Result<Trust> {
-        if self.writer == Reach::User {
+        if self.writer == Writer::User {
             return Ok(Trust::NotNeeded);
         }
         let root = &self.project.root;

@@ -422,7 +422,7 @@ pub(super) const SETUPS: &[Broken] = &[
         |bench| {
             fs::write(
                 bench.env.project().join("mainspring.toml"),
-                "[pulse]\nbeats = 3\n",
+                "[gate]\nprefix = \"READY\"\n",
             )
             .unwrap();
         },
