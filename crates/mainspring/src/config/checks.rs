@@ -8,16 +8,16 @@ use mainspring_kernel::machines::check::Occasion;
 use mainspring_store::Trouble;
 use serde_json::{Value, json};
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
-use super::file;
-use crate::timestamp;
+use super::file::{self, Wrong, wrong};
+use super::{List, Text, owned};
 
 pub(crate) const SECTION: &str = "check";
 
 const MOST_CHECKS: usize = 32;
 const MOST_WORDS: usize = 256;
-const MOST_RETRIES: u64 = 5;
+const MOST_RETRIES: u32 = 5;
 const TIMEOUT: Millis = Millis::seconds(600);
 /// No stop lasts longer.
 const LONGEST: Millis = Millis::seconds(2_900);
@@ -41,82 +41,47 @@ pub(crate) struct CheckDefinition {
     pub(crate) retries: u32,
 }
 
-impl CheckDefinition {
-    fn new(name: String, run: Vec<String>) -> Self {
-        Self {
-            name,
-            run,
-            inputs: Vec::new(),
-            timeout: TIMEOUT,
-            when: Occasion::ALL.into(),
-            canary: None,
-            pins: Vec::new(),
-            env: Vec::new(),
-            retries: 0,
-        }
-    }
-}
-
-/// A problem, and where it is.
-#[derive(Debug)]
-pub(super) struct Wrong {
-    pub(super) offset: usize,
-    pub(super) problem: String,
-}
-
 type Read<T> = Result<T, Wrong>;
 
 /// The checks of this text; the path is for messages.
 pub(crate) fn of(path: &Path, text: &str) -> Result<Vec<CheckDefinition>, Trouble> {
-    let wrong = |offset: usize, problem: &str| {
-        Trouble::corrupt(path, format!("{}: {problem}", file::place(text, offset)))
-    };
-    let table = DeTable::parse(text)
-        .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
-    let Some((name, body)) = table.get_ref().get_key_value(SECTION) else {
-        return Ok(Vec::new());
-    };
-    section(name.span().start, body.get_ref()).map_err(|bad| wrong(bad.offset, &bad.problem))
+    let all = file::table(text).and_then(|table| {
+        let section = table.get_ref().get_key_value(SECTION);
+        section.map_or(Ok(Vec::new()), |(name, body)| {
+            section_of(name.span().start, body.get_ref())
+        })
+    });
+    all.map_err(|wrong| Trouble::corrupt(path, wrong.shown(text)))
 }
 
 /// The same for a text that may be no TOML at all. Whoever reads its settings is told of that.
 pub(crate) fn of_any(path: &Path, text: &str) -> Result<Vec<CheckDefinition>, Trouble> {
-    match DeTable::parse(text) {
+    match file::table(text) {
         Ok(_) => of(path, text),
         Err(_) => Ok(Vec::new()),
     }
 }
 
 /// The checks that stand under this name.
-pub(super) fn section(offset: usize, body: &DeValue<'_>) -> Read<Vec<CheckDefinition>> {
-    match body {
-        DeValue::Array(all) => read(all),
-        _ => Err(bad(
-            offset,
-            "a check is written as [[check]], and the settings of all checks as [checks]",
-        )),
-    }
-}
-
-fn read(all: &DeArray<'_>) -> Read<Vec<CheckDefinition>> {
+pub(super) fn section_of(offset: usize, body: &DeValue<'_>) -> Read<Vec<CheckDefinition>> {
+    let DeValue::Array(all) = body else {
+        let what = "a check is written as [[check]], and the settings of all checks as [checks]";
+        return Err(wrong(offset, what));
+    };
     let mut checks: Vec<CheckDefinition> = Vec::new();
     for item in all {
         let offset = item.span().start;
         let DeValue::Table(body) = item.get_ref() else {
-            return Err(bad(offset, "a check is written as [[check]]"));
+            return Err(wrong(offset, "a check is written as [[check]]"));
         };
         let check = one(offset, body)?;
         if checks.iter().any(|other| other.name == check.name) {
-            return Err(bad(
-                offset,
-                format!("there are two checks `{}`", check.name),
-            ));
+            let what = format!("there are two checks `{}`", check.name);
+            return Err(wrong(offset, what));
         }
         if checks.len() == MOST_CHECKS {
-            return Err(bad(
-                offset,
-                format!("there are more than {MOST_CHECKS} checks"),
-            ));
+            let what = format!("there are more than {MOST_CHECKS} checks");
+            return Err(wrong(offset, what));
         }
         checks.push(check);
     }
@@ -124,134 +89,121 @@ fn read(all: &DeArray<'_>) -> Read<Vec<CheckDefinition>> {
 }
 
 fn one(offset: usize, body: &DeTable<'_>) -> Read<CheckDefinition> {
-    let text = |name: &str| body.get(name).map(string).transpose();
-    let list = |name: &str| body.get(name).map(strings).transpose();
-    let Some(name) = text("name")? else {
-        return Err(bad(offset, "a check needs a `name`"));
+    let mut check = CheckDefinition {
+        name: String::new(),
+        run: Vec::new(),
+        inputs: Vec::new(),
+        timeout: TIMEOUT,
+        when: Occasion::ALL.into(),
+        canary: None,
+        pins: Vec::new(),
+        env: Vec::new(),
+        retries: 0,
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.len() > 40 || !name.chars().all(plain) || name.starts_with('.') {
-        return Err(bad(
-            offset,
-            format!("{name:?} cannot name a check: use up to 40 letters, digits, `-`, `_`, `.`"),
-        ));
+    if let Some(name) = body.get("name") {
+        check.name = text(name)?;
     }
-    let run = list("run")?.unwrap_or_default();
-    if run.first().is_none_or(String::is_empty) || run.len() > MOST_WORDS {
-        return Err(bad(
-            offset,
-            format!("check `{name}` needs `run`: the program and its arguments as a list"),
-        ));
+    if let Some(run) = body.get("run") {
+        check.run = texts(run)?;
     }
-    let mut check = CheckDefinition::new(name, run);
+    complete(&check).map_err(|what| wrong(offset, what))?;
     for (field, value) in body {
-        let start = value.span().start;
         match field.get_ref().as_ref() {
             "name" | "run" => {}
-            "inputs" => check.inputs = strings(value)?,
+            "inputs" => check.inputs = texts(value)?,
             "pins" => check.pins = paths(value)?,
-            "env" => check.env = strings(value)?,
+            "env" => check.env = texts(value)?,
             "when" => check.when = occasions(value)?,
             "timeout" => check.timeout = timeout(value)?,
             "retries" => check.retries = retries(value)?,
             "canary" => check.canary = Some(canary(value)?),
             other => {
-                return Err(bad(
-                    start,
-                    format!(
-                        "a check has no `{other}`; it has name, run, inputs, timeout, when, \
-                         canary, pins, env and retries"
-                    ),
-                ));
+                let what = format!(
+                    "a check has no `{other}`; it has name, run, inputs, timeout, when, canary, \
+                     pins, env and retries"
+                );
+                return Err(wrong(value.span().start, what));
             }
         }
     }
     Ok(check)
 }
 
-fn bad(offset: usize, problem: impl Into<String>) -> Wrong {
-    Wrong {
-        offset,
-        problem: problem.into(),
+/// A check has a name, and something to run.
+fn complete(CheckDefinition { name, run, .. }: &CheckDefinition) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() {
+        return Err("a check needs a `name`".into());
     }
+    if name.len() > 40 || !name.chars().all(plain) || name.starts_with('.') {
+        return Err(format!(
+            "{name:?} cannot name a check: use up to 40 letters, digits, `-`, `_`, `.`"
+        ));
+    }
+    if run.first().is_none_or(String::is_empty) || run.len() > MOST_WORDS {
+        return Err(format!(
+            "check `{name}` needs `run`: the program and its arguments as a list"
+        ));
+    }
+    Ok(())
 }
 
-fn string(value: &Spanned<DeValue<'_>>) -> Read<String> {
-    match value.get_ref() {
-        DeValue::String(text) => Ok(text.clone().into_owned()),
-        _ => Err(bad(value.span().start, "a text in quotes is wanted")),
-    }
+fn text(value: &Spanned<DeValue<'_>>) -> Read<String> {
+    file::typed::<Text>(value).map(Text::into_owned)
 }
 
-fn strings(value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
-    match value.get_ref() {
-        DeValue::Array(items) => items.iter().map(string).collect(),
-        _ => Err(bad(value.span().start, "a list of texts is wanted")),
-    }
+fn texts(value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    file::typed::<List>(value).map(|list| owned(&list))
 }
 
 /// Names of files in the project.
 fn paths(value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
-    let names = strings(value)?;
+    let names = texts(value)?;
     let inside = |name: &String| {
         let mut parts = Path::new(name).components();
         !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
     };
     match names.iter().find(|name| !inside(name)) {
         None => Ok(names),
-        Some(name) => Err(bad(
-            value.span().start,
-            format!("{name:?} is no path in the project"),
-        )),
+        Some(name) => {
+            let what = format!("{name:?} is no path in the project");
+            Err(wrong(value.span().start, what))
+        }
     }
 }
 
 fn occasions(value: &Spanned<DeValue<'_>>) -> Read<Vec<Occasion>> {
     let known = |name: &String| {
-        let found = Occasion::ALL.into_iter().find(|one| one.as_str() == name);
-        found.ok_or_else(|| {
-            bad(
-                value.span().start,
-                format!("{name:?} is none of stop, review, complete and handoff"),
-            )
-        })
+        let known = Occasion::ALL.into_iter().find(|one| one.as_str() == name);
+        let what = || format!("{name:?} is none of stop, review, complete and handoff");
+        known.ok_or_else(|| wrong(value.span().start, what()))
     };
-    strings(value)?.iter().map(known).collect()
+    texts(value)?.iter().map(known).collect()
 }
 
 fn timeout(value: &Spanned<DeValue<'_>>) -> Read<Millis> {
-    let start = value.span().start;
-    let span = timestamp::span(&string(value)?).map_err(|problem| bad(start, problem))?;
+    let span = file::typed::<Millis>(value)?;
     if span < Millis::seconds(1) || span > LONGEST {
-        return Err(bad(start, "a timeout is from 1s to 48m"));
+        return Err(wrong(value.span().start, "a timeout is from 1s to 48m"));
     }
     Ok(span)
 }
 
 fn retries(value: &Spanned<DeValue<'_>>) -> Read<u32> {
-    let number = match value.get_ref() {
-        DeValue::Integer(number) => number.as_str().parse::<u64>().ok(),
-        _ => None,
-    };
-    number
-        .filter(|number| *number <= MOST_RETRIES)
-        .and_then(|number| u32::try_from(number).ok())
-        .ok_or_else(|| {
-            bad(
-                value.span().start,
-                format!("`retries` is a whole number from 0 to {MOST_RETRIES}"),
-            )
-        })
+    let number = file::typed::<u32>(value).ok();
+    let number = number.filter(|number| *number <= MOST_RETRIES);
+    let what = || format!("`retries` is a whole number from 0 to {MOST_RETRIES}");
+    number.ok_or_else(|| wrong(value.span().start, what()))
 }
 
 fn canary(value: &Spanned<DeValue<'_>>) -> Read<String> {
     let start = value.span().start;
     let DeValue::Table(body) = value.get_ref() else {
-        return Err(bad(start, "a canary is written { patch = \"…\" }"));
+        return Err(wrong(start, "a canary is written { patch = \"…\" }"));
     };
     match (body.get("patch"), body.len()) {
-        (Some(patch), 1) => Ok(string(patch)?),
-        _ => Err(bad(start, "a canary has a `patch` and nothing else")),
+        (Some(patch), 1) => text(patch),
+        _ => Err(wrong(start, "a canary has a `patch` and nothing else")),
     }
 }
 

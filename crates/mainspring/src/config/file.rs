@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::checks;
-use super::setting::{Key, Kind, Reach, Value, Writer};
+use super::setting::{Key, Kind, Reach, Setting, Value, Writer};
 use crate::env::Environment;
 use crate::hosts::text::excerpt;
 use crate::people::own_files::{self, Check, OwnFile};
@@ -31,25 +31,23 @@ pub(super) fn read(env: &Environment, path: &Path, writer: Writer) -> Result<Sai
         Writer::Project => of_project(env, path)?,
         Writer::User => own_files::read(env, path, limits::CONFIG, Check::Always)?,
     };
-    let mut said = Said::default();
     match found {
-        OwnFile::Absent => {}
-        OwnFile::Ignored(ignored) => said.ignored = Some(ignored),
+        OwnFile::Absent => Ok(Said::default()),
+        OwnFile::Ignored(ignored) => Ok(Said {
+            ignored: Some(ignored),
+            ..Said::default()
+        }),
         OwnFile::Read(bytes) => {
             let text = String::from_utf8(bytes)
                 .map_err(|_| Trouble::corrupt(path, "it is not UTF-8 text"))?;
-            return self::said(path, &text, writer);
+            said(path, &text, writer)
         }
     }
-    Ok(said)
 }
 
-/// Parses a text; the path is for messages.
+/// What a text says; the path is for messages.
 pub(super) fn said(path: &Path, text: &str, writer: Writer) -> Result<Said, Trouble> {
-    let mut said = Said::default();
-    said.settings = parse(text, writer, &mut said.warnings)
-        .map_err(|problem| Trouble::corrupt(path, problem))?;
-    Ok(said)
+    parse(text, writer).map_err(|wrong| Trouble::corrupt(path, wrong.shown(text)))
 }
 
 /// A repository's file comes with the repository. In any other folder the file must belong to
@@ -69,95 +67,125 @@ pub(super) fn of_project(env: &Environment, path: &Path) -> Result<OwnFile, Trou
     })
 }
 
-fn parse(
-    text: &str,
-    writer: Writer,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<(&'static Key, Value)>, String> {
-    let at = |offset: usize| place(text, offset);
-    let table = DeTable::parse(text).map_err(|error| {
+/// A problem, and where it is.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    offset: usize,
+    problem: String,
+}
+
+pub(super) fn wrong(offset: usize, problem: impl Into<String>) -> Wrong {
+    let problem = problem.into();
+    Wrong { offset, problem }
+}
+
+impl Wrong {
+    /// With line and column, as editors count.
+    pub(super) fn shown(&self, text: &str) -> String {
+        let before = text.get(..self.offset).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+        format!("line {line}, column {column}: {}", self.problem)
+    }
+}
+
+pub(super) fn table(text: &str) -> Result<Spanned<DeTable<'_>>, Wrong> {
+    DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        format!("{}: {}", at(offset), error.message())
-    })?;
-    let mut settings = Vec::new();
-    let mut warned = 0_usize;
-    // A file may be nothing but mistakes. To find the place of one takes a walk through all
-    // of it, so only the first are looked up; the rest is counted.
-    let mut warn = |offset: usize, problem: &dyn Fn() -> String| {
-        warned += 1;
-        if warned <= MOST_WARNINGS {
-            warnings.push(format!("{}: {}", at(offset), problem()));
-        }
-    };
-    for (section, body) in table.get_ref() {
-        if section.get_ref() == checks::SECTION {
-            if writer == Writer::User {
-                warn(section.span().start, &|| match body.get_ref() {
-                    DeValue::Array(_) => {
-                        "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
-                    }
-                    _ => "the settings of all checks are in [checks]; this is ignored".into(),
-                });
-                continue;
-            }
-            checks::section(section.span().start, body.get_ref())
-                .map_err(|wrong| format!("{}: {}", at(wrong.offset), wrong.problem))?;
-            continue;
-        }
-        let DeValue::Table(body) = body.get_ref() else {
-            warn(section.span().start, &|| {
-                let name = excerpt(section.get_ref());
-                format!("{name:?} stands outside a [section] and is ignored")
-            });
-            continue;
-        };
-        for (name, value) in body {
-            let full = format!("{}.{}", section.get_ref(), name.get_ref());
-            let start = name.span().start;
-            let Some(key) = super::keys().find(|key| key.name == full) else {
-                warn(start, &|| unknown(&full));
-                continue;
-            };
-            if key.reach == Reach::User && writer == Writer::Project {
-                warn(start, &|| {
-                    format!(
-                        "{full} decides what is executed, so only your own config.toml may set it"
-                    )
-                });
-                continue;
-            }
-            let value = convert(key.kind, value)
-                .map_err(|problem| format!("{}: {full}: {problem}", at(value.span().start)))?;
-            settings.push((key, value));
-        }
-    }
-    if warned > MOST_WARNINGS {
-        let more = warned - MOST_WARNINGS;
-        warnings.push(format!("{more} more problems of this kind"));
-    }
-    Ok(settings)
+        wrong(offset, error.message())
+    })
 }
 
 /// How many problems of one file are named.
 const MOST_WARNINGS: usize = 10;
 
-fn convert(kind: Kind, value: &Spanned<DeValue<'_>>) -> Result<Value, String> {
+fn parse(text: &str, writer: Writer) -> Result<Said, Wrong> {
+    let table = table(text)?;
+    let mut said = Said::default();
+    let mut more = 0_usize;
+    // A file may be nothing but mistakes. To find the place of one takes a walk through all
+    // of it, so only the first are looked up; the rest is counted.
+    let mut warn = |offset: usize, problem: &dyn Fn() -> String| {
+        if said.warnings.len() < MOST_WARNINGS {
+            said.warnings.push(wrong(offset, problem()).shown(text));
+        } else {
+            more += 1;
+        }
+    };
+    for (section, body) in table.get_ref() {
+        let start = section.span().start;
+        match (section.get_ref().as_ref(), body.get_ref()) {
+            (checks::SECTION, body) if writer == Writer::Project => {
+                checks::section_of(start, body)?;
+            }
+            (checks::SECTION, DeValue::Array(_)) => warn(start, &|| {
+                "a [[check]] belongs into a project's mainspring.toml and is ignored".into()
+            }),
+            (checks::SECTION, _) => warn(start, &|| {
+                "the settings of all checks are in [checks]; this is ignored".into()
+            }),
+            (section, DeValue::Table(body)) => {
+                for (name, value) in body {
+                    let full = format!("{section}.{}", name.get_ref());
+                    match settable(&full, writer) {
+                        Ok(key) => said.settings.push((key, setting(key, value)?)),
+                        Err(problem) => warn(name.span().start, &|| problem(&full)),
+                    }
+                }
+            }
+            (name, _) => warn(start, &|| {
+                let name = excerpt(name);
+                format!("{name:?} stands outside a [section] and is ignored")
+            }),
+        }
+    }
+    if more > 0 {
+        let rest = format!("{more} more problems of this kind");
+        said.warnings.push(rest);
+    }
+    Ok(said)
+}
+
+/// The setting of this name, if this file may set it; else what to say about it.
+fn settable(full: &str, writer: Writer) -> Result<&'static Key, fn(&str) -> String> {
+    let key = super::keys()
+        .find(|key| key.name == full)
+        .ok_or(unknown as fn(&str) -> _)?;
+    if key.reach == Reach::User && writer == Writer::Project {
+        return Err(|full| {
+            format!("{full} decides what is executed, so only your own config.toml may set it")
+        });
+    }
+    Ok(key)
+}
+
+fn setting(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
+    self::value(key.kind, value)
+        .map_err(|bad| wrong(bad.offset, format!("{}: {}", key.name, bad.problem)))
+}
+
+/// A value of this type.
+pub(super) fn typed<T: Setting>(value: &Spanned<DeValue<'_>>) -> Result<T, Wrong> {
+    let read = self::value(T::KIND, value)?;
+    T::of(read).ok_or_else(|| wrong(value.span().start, "it is too large"))
+}
+
+fn value(kind: Kind, value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
+    let start = value.span().start;
+    let parse = |text: &str| kind.parse(text).map_err(|problem| wrong(start, problem));
     match (kind, value.get_ref()) {
         (Kind::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
-        (Kind::Number { .. } | Kind::Amount, DeValue::Integer(number)) => {
-            kind.parse(number.as_str())
-        }
-        (Kind::Amount, DeValue::Float(number)) => kind.parse(number.as_str()),
-        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => kind.parse(text),
-        (Kind::List, DeValue::Array(items)) => items
-            .iter()
-            .map(|item| match item.get_ref() {
+        (Kind::Number { .. } | Kind::Amount, DeValue::Integer(number)) => parse(number.as_str()),
+        (Kind::Amount, DeValue::Float(number)) => parse(number.as_str()),
+        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => parse(text),
+        (Kind::List, DeValue::Array(items)) => {
+            let items = items.iter().map(|item| match item.get_ref() {
                 DeValue::String(text) => Ok(text.clone().into_owned().into()),
-                _ => Err("a list of texts is wanted".to_owned()),
-            })
-            .collect::<Result<_, _>>()
-            .map(|items: Vec<_>| Value::List(items.into())),
-        (kind, _) => Err(format!("{} is wanted", wanted(kind))),
+                _ => Err(wrong(item.span().start, "a text in quotes is wanted")),
+            });
+            items.collect::<Result<_, _>>().map(Value::List)
+        }
+        (kind, _) => Err(wrong(start, format!("{} is wanted", wanted(kind)))),
     }
 }
 
@@ -170,14 +198,6 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::List => "a list of texts",
         Kind::Amount => "an amount, like 5 or 0.50,",
     }
-}
-
-/// `line 3, column 7`, as editors count.
-pub(super) fn place(text: &str, offset: usize) -> String {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    format!("line {line}, column {column}")
 }
 
 /// What to say about a setting that does not exist.
@@ -217,30 +237,33 @@ fn distance(one: &str, other: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn mistake(text: &str) -> String {
+        parse(text, Writer::User).unwrap_err().shown(text)
+    }
+
     #[test]
     fn a_syntax_error_is_named_with_its_place() {
-        let error = parse("[pulse]\nbeats = = 2\n", Writer::User, &mut Vec::new()).unwrap_err();
+        let error = mistake("[pulse]\nbeats = = 2\n");
         assert!(error.starts_with("line 2, column 9: "), "{error}");
     }
 
     #[test]
     fn a_value_of_the_wrong_kind_is_an_error_with_its_place() {
-        let error = parse("[pulse]\nbeats = \"two\"", Writer::User, &mut Vec::new()).unwrap_err();
+        let error = mistake("[pulse]\nbeats = \"two\"");
         assert_eq!(
             error,
             "line 2, column 9: pulse.beats: a whole number is wanted"
         );
-        let error = parse("[pulse]\nbeats = 1000", Writer::User, &mut Vec::new()).unwrap_err();
+        let error = mistake("[pulse]\nbeats = 1000");
         assert!(error.contains("from 0 to 100"), "{error}");
     }
 
     #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
-        let mut warnings = Vec::new();
-        let settings = parse("top = 1\n[pulse]\nbeets = 2\n", Writer::User, &mut warnings).unwrap();
-        assert!(settings.is_empty());
+        let said = parse("top = 1\n[pulse]\nbeets = 2\n", Writer::User).unwrap();
+        assert!(said.settings.is_empty());
         assert_eq!(
-            warnings,
+            said.warnings,
             [
                 "line 3, column 1: there is no setting pulse.beets; did you mean pulse.beats?",
                 "line 1, column 1: \"top\" stands outside a [section] and is ignored",
@@ -254,8 +277,7 @@ mod tests {
             let keys: Vec<String> = (0..count).map(|n| format!("k{n} = 1\n")).collect();
             let keys = keys.concat();
             for text in [format!("[pulse]\n{keys}"), keys] {
-                let mut warnings = Vec::new();
-                parse(&text, Writer::User, &mut warnings).unwrap();
+                let warnings = parse(&text, Writer::User).unwrap().warnings;
                 assert_eq!(warnings.len(), named, "{count}");
                 if count > 10 {
                     let rest = format!("{} more problems of this kind", count - 10);
@@ -264,8 +286,7 @@ mod tests {
             }
         }
         let long = format!("[pulse]\n{} = 1\n", "x".repeat(200_000));
-        let mut warnings = Vec::new();
-        parse(&long, Writer::User, &mut warnings).unwrap();
+        let warnings = parse(&long, Writer::User).unwrap().warnings;
         assert!(warnings[0].len() < 400, "{}", warnings[0].len());
     }
 
