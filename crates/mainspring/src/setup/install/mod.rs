@@ -3,14 +3,15 @@
 
 pub(crate) mod guard;
 pub(super) mod report;
+mod rewrite;
 mod target;
 mod uninstall;
 
 use std::path::{Path, PathBuf};
 
 use mainspring_kernel::authority::Grounds;
-use mainspring_platform::{path, program, sync};
-use mainspring_store::{ShownPath as _, Trouble, atomic, no_symlink, path_text};
+use mainspring_platform::{path, program};
+use mainspring_store::{ShownPath as _, no_symlink, path_text};
 
 use self::report::Trusted;
 use self::target::{Request, Target};
@@ -194,8 +195,8 @@ pub(crate) fn run(args: &Args, cmd: &CommandContext) -> Result {
     }
     let trusted = trusts.then(|| path_text::to_text(&project.root));
     second_name(&program)?;
-    for target in targets.iter().filter(|target| target.changes()) {
-        target.write(cmd, store.state(), args.scope(), trusted.as_deref())?;
+    for target in targets.iter().filter(|target| target.rewrite.is_any()) {
+        target.write(cmd, store.state(), trusted.as_deref())?;
     }
     let trust = match (was_trusted, trusts) {
         (true, _) => Trusted::Before,
@@ -216,7 +217,7 @@ fn confirm(
 ) -> Result<()> {
     let root = project.root.shown();
     let trusts = trusts && implies_trust(args);
-    let (question, enter) = match (targets.iter().any(Target::changes), trusts) {
+    let (question, enter) = match (targets.iter().any(|target| target.rewrite.is_any()), trusts) {
         (true, false) => ("Write this?".to_owned(), Enter::Yes),
         (true, true) => (format!("Write this, and trust {root}?"), Enter::No),
         // A clone may bring our entries along, and a person did not ask for those.
@@ -464,19 +465,5 @@ fn choose(
         let question = format!("Show what Mainspring is doing in {name}'s status line?");
         *status_line = ask::yes(&question, Enter::Yes, Paint::Plain)?;
     }
-    Ok(())
-}
-
-/// Whole or not at all, and on the disk before we say that it is done.
-fn write(scope: Scope, path: &Path, text: &str) -> Result<()> {
-    match scope {
-        Scope::User => atomic::replace(path, text.as_bytes())?,
-        Scope::Project | Scope::Local => {
-            let found = std::fs::symlink_metadata(path).ok();
-            let kept = found.map(|found| found.permissions());
-            no_symlink::replace(path, text.as_bytes(), kept.as_ref())?;
-        }
-    }
-    sync::file(path).map_err(Trouble::io("sync", path))?;
     Ok(())
 }

@@ -31,11 +31,17 @@ pub(super) fn question(cmd: &CommandContext, targets: &[Target]) -> String {
 }
 
 fn summary(cmd: &CommandContext, targets: &[Target]) -> String {
-    targets.iter().map(|target| target.summary(cmd)).collect()
+    targets
+        .iter()
+        .map(|target| target.rewrite.summary(cmd))
+        .collect()
 }
 
 fn lines(cmd: &CommandContext, targets: &[Target]) -> String {
-    targets.iter().map(|target| target.lines(cmd)).collect()
+    targets
+        .iter()
+        .map(|target| target.rewrite.lines(cmd))
+        .collect()
 }
 
 /// Two settings files of a person's that have our hooks: what that means, and the command that
@@ -60,8 +66,7 @@ pub(super) fn report(
     targets: &[Target],
     trusted: Trusted,
 ) -> Result {
-    let scope = args.scope();
-    let mut out: String = targets.iter().map(|target| target.told(scope)).collect();
+    let mut out: String = targets.iter().map(Target::told).collect();
     let root = project.root.shown();
     out += &match (implies_trust(args), trusted) {
         (true, Trusted::Before) => format!("registered for {root}, which is trusted\n"),
@@ -73,7 +78,7 @@ pub(super) fn report(
         }
         (false, Trusted::No) => "registered for every project. `mainspring trust` in a project lets what it brings count\n".to_owned(),
     };
-    let beside = targets.iter().filter(|target| !target.is_by_plugin(scope));
+    let beside = targets.iter().filter(|target| !target.is_by_plugin());
     for target in beside {
         out += &beside_others(cmd, project, target);
     }
@@ -98,7 +103,7 @@ pub(super) fn report(
         out += "`mainspring doctor` says what is wrong\n";
         return Err(CliError::shown(out, Exit::Failure));
     }
-    let changed = targets.iter().filter(|target| target.changes());
+    let changed = targets.iter().filter(|target| target.rewrite.is_any());
     let names: Vec<&str> = changed.map(|target| target.host.program).collect();
     if !names.is_empty() {
         out += &format!(

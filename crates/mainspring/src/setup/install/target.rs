@@ -1,14 +1,12 @@
 //! What an installation does to one host.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use mainspring_kernel::Digest;
-use mainspring_store::{ShownPath as _, Trouble, atomic, digest, path_text};
+use mainspring_store::{ShownPath as _, atomic, digest, path_text};
 
+use super::rewrite::{Becomes, OwnFile, Rewrite};
 use super::uninstall::restored;
-use super::{Args, CommandContext, Result, write};
-use crate::diff;
+use super::{Args, CommandContext, Result};
 use crate::error::CliError;
 use crate::hosts::HostSpec;
 use crate::hosts::call::Caller;
@@ -81,28 +79,8 @@ impl<'a> Request<'a> {
 /// One host, as it is and as it is to be.
 pub(super) struct Target {
     pub(super) host: &'static HostSpec,
-    before: Settings,
-    after: String,
-    changes: Vec<String>,
+    pub(super) rewrite: Rewrite,
     plugin: PluginState,
-    files: Vec<FileChange>,
-}
-
-/// A file beside the settings: a command of ours.
-struct FileChange {
-    path: PathBuf,
-    becomes: Becomes,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Becomes {
-    /// It is as it should be.
-    Same(&'static str),
-    Written(&'static str),
-    /// The plugin brings it.
-    Removed,
-    /// Somebody else's file is in its place.
-    Kept,
 }
 
 impl Target {
@@ -129,61 +107,30 @@ impl Target {
         let mut files = Vec::new();
         for (path, text) in (host.installation.own_files)(&cmd.env) {
             let wanted = request.commands.then_some(text).filter(|_| !by_plugin);
-            files.extend(file_change(path, wanted, earlier.as_ref())?);
+            files.extend(own_file(path, wanted, earlier.as_ref())?);
         }
         Ok(Self {
             host,
-            changes: diff::lines(before.text(), &after),
-            before,
-            after,
+            rewrite: Rewrite::new(request.scope, before, Some(after), files),
             plugin,
-            files,
         })
     }
 
-    /// Is there anything to write?
-    pub(super) fn changes(&self) -> bool {
-        let moves =
-            |file: &FileChange| matches!(file.becomes, Becomes::Written(_) | Becomes::Removed);
-        !self.changes.is_empty() || self.files.iter().any(moves)
-    }
-
-    /// The files that change, one per line.
-    pub(super) fn summary(&self, cmd: &CommandContext) -> String {
-        let mut out = counted(cmd, &self.before.path, &self.changes);
-        for file in &self.files {
-            let path = file.path.shown();
-            out += &match file.becomes {
-                Becomes::Same(_) => continue,
-                Becomes::Written(_) => cmd.paint.good(&format!("+ {path}\n")),
-                Becomes::Removed => cmd.paint.warn(&format!("- {path}: the plugin brings it\n")),
-                Becomes::Kept => format!("  {path} is not ours, and stays\n"),
-            };
-        }
-        out
-    }
-
-    /// The lines of the settings that change.
-    pub(super) fn lines(&self, cmd: &CommandContext) -> String {
-        diffed(cmd, &self.before.path, &self.changes)
-    }
-
     /// Does the plugin bring the hooks? Others who read a shared file may not have the plugin.
-    pub(super) fn is_by_plugin(&self, scope: Scope) -> bool {
-        matches!(self.plugin, PluginState::Loads(_)) && scope != Scope::Project
+    pub(super) fn is_by_plugin(&self) -> bool {
+        matches!(self.plugin, PluginState::Loads(_)) && self.rewrite.scope != Scope::Project
     }
 
     /// What was written, and how to undo it.
-    pub(super) fn told(&self, scope: Scope) -> String {
-        let place = self.before.path.shown();
-        let mut out = if self.changes() {
-            format!(
-                "{place} is written; `mainspring uninstall --scope {scope}` brings back what was there\n"
-            )
+    pub(super) fn told(&self) -> String {
+        let place = self.rewrite.before.path.shown();
+        let mut out = if self.rewrite.is_any() {
+            let undo = format!("mainspring uninstall --scope {}", self.rewrite.scope);
+            format!("{place} is written; `{undo}` brings back what was there\n")
         } else {
             format!("{place} is as it should be\n")
         };
-        if self.is_by_plugin(scope) {
+        if self.is_by_plugin() {
             out += "the plugin brings the hooks, the commands and the checklist\n";
         }
         if let PluginState::Fails(problem) = &self.plugin {
@@ -194,7 +141,8 @@ impl Target {
     }
 
     pub(super) fn after_found(&self) -> Result<OurPart> {
-        self.host.look(&self.after).map_err(CliError::new)
+        let after = self.rewrite.after.as_deref().unwrap_or_default();
+        self.host.look(after).map_err(CliError::new)
     }
 
     /// The handlers that answer now.
@@ -211,24 +159,10 @@ impl Target {
         &self,
         cmd: &CommandContext,
         state: &StateDir,
-        scope: Scope,
         trusted: Option<&str>,
     ) -> Result<()> {
         self.remember(cmd, state, trusted)?;
-        write(scope, &self.before.path, &self.after)?;
-        for file in &self.files {
-            match file.becomes {
-                Becomes::Same(_) | Becomes::Kept => {}
-                Becomes::Written(text) => {
-                    if let Some(folder) = file.path.parent() {
-                        std::fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
-                    }
-                    atomic::replace(&file.path, text.as_bytes())?;
-                }
-                Becomes::Removed => remove(&file.path)?,
-            }
-        }
-        Ok(())
+        self.rewrite.carry_out()
     }
 
     /// Keeps what was there before our installations, and what they set. What somebody changed
@@ -239,7 +173,7 @@ impl Target {
         state: &StateDir,
         trusted: Option<&str>,
     ) -> Result<()> {
-        let before = &self.before;
+        let before = &self.rewrite.before;
         let place = InstallRecord::of(state, &before.path);
         let found = self.after_found()?;
         let all = self.host.installation.variables.iter();
@@ -249,10 +183,14 @@ impl Target {
         let mut installed = Installed {
             path: path_text::to_text(&before.path),
             at: cmd.env.now(),
-            written: Some(digest::of(&[self.after.as_bytes()])),
+            written: self
+                .rewrite
+                .after
+                .as_ref()
+                .map(|text| digest::of(&[text.as_bytes()])),
             before: None,
             variables: set.map(str::to_owned).collect(),
-            files: self.own_files(),
+            files: self.rewrite.own_files(),
             trusted: trusted.map(str::to_owned),
             stop_timeout: found.stop_timeout,
         };
@@ -270,18 +208,6 @@ impl Target {
         place.save(state, kept.as_deref(), &installed)?;
         Ok(())
     }
-
-    /// The files that are ours afterwards.
-    fn own_files(&self) -> BTreeMap<String, Digest> {
-        let ours = self.files.iter().filter_map(|file| match file.becomes {
-            Becomes::Same(text) | Becomes::Written(text) => Some((
-                path_text::to_text(&file.path),
-                digest::of(&[text.as_bytes()]),
-            )),
-            Becomes::Removed | Becomes::Kept => None,
-        });
-        ours.collect()
-    }
 }
 
 /// Does the file still have something that the installation wrote? If somebody put the old file
@@ -297,11 +223,11 @@ fn has_us(record: &Installed, now: &Settings) -> bool {
 }
 
 /// What becomes of one of our files; `None` if it is not there, and nobody wants it.
-fn file_change(
+fn own_file(
     path: PathBuf,
     wanted: Option<&'static str>,
     earlier: Option<&Installed>,
-) -> Result<Option<FileChange>> {
+) -> Result<Option<OwnFile>> {
     let there = atomic::read(&path, limits::STATE_FILE)?;
     let ours = |bytes: &[u8]| {
         let digest = digest::of(&[bytes]);
@@ -312,53 +238,9 @@ fn file_change(
         (None, Some(text)) => Becomes::Written(text),
         (Some(bytes), Some(text)) if bytes == text.as_bytes() => Becomes::Same(text),
         (Some(bytes), Some(text)) if ours(&bytes) => Becomes::Written(text),
-        (Some(bytes), None) if ours(&bytes) => Becomes::Removed,
-        (Some(_), Some(_)) => Becomes::Kept,
+        (Some(bytes), None) if ours(&bytes) => Becomes::Removed(": the plugin brings it"),
+        (Some(_), Some(_)) => Becomes::Kept("is not ours"),
         (None | Some(_), None) => return Ok(None),
     };
-    Ok(Some(FileChange { path, becomes }))
-}
-
-/// Removes a file of ours, and its folder if that becomes empty.
-pub(super) fn remove(path: &Path) -> Result<()> {
-    std::fs::remove_file(path).map_err(Trouble::io("delete", path))?;
-    if let Some(folder) = path.parent() {
-        // It may have other files.
-        let _ = std::fs::remove_dir(folder);
-    }
-    Ok(())
-}
-
-/// How much of a settings file changes.
-pub(super) fn counted(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
-    let path = path.shown();
-    if changes.is_empty() {
-        return format!("{path} is as it should be\n");
-    }
-    let count = |sign: char| changes.iter().filter(|line| line.starts_with(sign)).count();
-    let (added, removed) = (count('+'), count('-'));
-    let lines = |count: usize| if count == 1 { "line" } else { "lines" };
-    let counts = match (added, removed) {
-        (added, 0) => format!("{added} {} added", lines(added)),
-        (0, removed) => format!("{removed} {} taken out", lines(removed)),
-        (added, removed) => format!("{added} {} added, {removed} taken out", lines(added)),
-    };
-    format!("{}: {counts}\n", cmd.paint.bold(&path))
-}
-
-/// The lines of a settings file that change.
-pub(super) fn diffed(cmd: &CommandContext, path: &Path, changes: &[String]) -> String {
-    if changes.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("{}\n", cmd.paint.bold(&path.shown()));
-    for line in changes {
-        out += &match line.as_bytes().first() {
-            Some(b'+') => cmd.paint.good(line),
-            Some(b'-') => cmd.paint.warn(line),
-            _ => line.clone(),
-        };
-        out.push('\n');
-    }
-    out
+    Ok(Some(OwnFile { path, becomes }))
 }

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mainspring_kernel::Digest;
 use mainspring_kernel::authority::Grounds;
-use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path_text};
+use mainspring_store::{ShownPath as _, Trouble, atomic, digest, path_text};
 
-use super::target::{counted, diffed, remove};
-use super::{Chosen, CommandContext, Result, chosen, file, write};
+use super::rewrite::{Becomes, OwnFile, Rewrite};
+use super::{Chosen, CommandContext, Result, chosen, file};
 use crate::children::child_env::{self, PERSON};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
-use crate::diff;
 use crate::error::CliError;
 use crate::hosts::install::{self, PluginState, Scope, Settings};
 use crate::hosts::reviewer;
@@ -55,12 +55,9 @@ pub(crate) struct UninstallArgs {
 
 /// One settings file that has us.
 struct Removal {
-    scope: Scope,
-    now: Settings,
+    rewrite: Rewrite,
     place: InstallRecord,
     installed: Option<Installed>,
-    /// `None`: the file goes.
-    text: Option<String>,
 }
 
 pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
@@ -70,10 +67,11 @@ pub(crate) fn uninstall(args: &UninstallArgs, cmd: &CommandContext) -> Result {
     if removals.is_empty() && plugins.is_empty() && !args.state {
         return Err(nothing(args, cmd)?);
     }
-    let lines: String = removals.iter().map(|one| one.lines(cmd)).collect();
+    let lines: String = removals.iter().map(|one| one.rewrite.lines(cmd)).collect();
     let mut summary = String::new();
     for one in &removals {
-        summary += &one.summary(cmd)?;
+        summary += &one.rewrite.summary(cmd);
+        summary += &one.trust(cmd)?;
     }
     for host in &plugins {
         let command = install::remove_plugin(host).unwrap_or_default();
@@ -130,7 +128,7 @@ fn removals(args: &UninstallArgs, cmd: &CommandContext) -> Result<Vec<Removal>> 
     // What was installed in other projects, as far as they are still there.
     for record in installs::all(store.state()).filter(|_| args.all) {
         let path = path_text::from_text(&record.path);
-        let is_known = found.iter().any(|one| one.now.path == path);
+        let is_known = found.iter().any(|one| one.rewrite.before.path == path);
         let host = hosts::HOSTS
             .iter()
             .filter(meant)
@@ -168,45 +166,17 @@ fn removal(
         return Ok(None);
     }
     let text = restored(host, &place, installed.as_ref(), &now)?;
+    let files = installed.iter().flat_map(|record| &record.files);
+    let files = files.filter_map(|(name, written)| left(name, written).transpose());
+    let files = files.collect::<Result<_>>()?;
     Ok(Some(Removal {
-        scope,
-        now,
+        rewrite: Rewrite::new(scope, now, text, files),
         place,
         installed,
-        text,
     }))
 }
 
 impl Removal {
-    fn changes(&self) -> Vec<String> {
-        diff::lines(self.now.text(), self.text.as_deref().unwrap_or_default())
-    }
-
-    /// The lines of the settings that change.
-    fn lines(&self, cmd: &CommandContext) -> String {
-        diffed(cmd, &self.now.path, &self.changes())
-    }
-
-    /// The files that change or go, one per line, and what becomes of the trust.
-    fn summary(&self, cmd: &CommandContext) -> Result {
-        let mut out = if self.text.is_some() {
-            counted(cmd, &self.now.path, &self.changes())
-        } else {
-            let line = format!("- {}\n", self.now.path.shown());
-            cmd.paint.warn(&line)
-        };
-        for (name, digest) in self.installed.iter().flat_map(|record| &record.files) {
-            let path = path_text::from_text(name);
-            let shown = path.shown();
-            out += &match Left::of(&path, digest)? {
-                Left::Gone => continue,
-                Left::Ours => cmd.paint.warn(&format!("- {shown}\n")),
-                Left::Changed => format!("  {shown} was changed since, and stays\n"),
-            };
-        }
-        Ok(out + &self.trust(cmd)?)
-    }
-
     /// What becomes of the trust: what the installation granted goes with it.
     fn trust(&self, cmd: &CommandContext) -> Result {
         let state = cmd.state()?;
@@ -227,52 +197,34 @@ impl Removal {
 
     fn carry_out(self, cmd: &CommandContext) -> Result {
         let trust = self.trust(cmd)?;
-        let path = &self.now.path;
-        match &self.text {
-            Some(text) => write(self.scope, path, text)?,
-            None if path.exists() => no_symlink::remove(path)?,
-            None => {}
+        self.rewrite.carry_out()?;
+        let path = self.rewrite.before.path.shown();
+        let mut said = format!("our entries are gone from {path}\n");
+        for file in &self.rewrite.files {
+            if let Becomes::Kept(why) = file.becomes {
+                said += &format!("{} {why}, and stays\n", file.path.shown());
+            }
         }
-        let mut said = format!("our entries are gone from {}\n", path.shown());
-        if let Some(installed) = self.installed {
-            for (name, digest) in &installed.files {
-                said += &take_away(&path_text::from_text(name), digest)?;
-            }
-            if let Some(project) = installed.trusted {
-                record::revoke(&cmd.state()?, &path_text::from_text(&project))?;
-            }
+        if let Some(project) = self.installed.and_then(|installed| installed.trusted) {
+            record::revoke(&cmd.state()?, &path_text::from_text(&project))?;
         }
         self.place.forget()?;
         Ok(said + &trust)
     }
 }
 
-/// What is left of a file that the installation wrote.
-enum Left {
-    Gone,
-    Ours,
-    /// By somebody else.
-    Changed,
-}
-
-impl Left {
-    fn of(path: &Path, written: &mainspring_kernel::Digest) -> Result<Self> {
-        Ok(match atomic::read(path, limits::STATE_FILE)? {
-            None => Self::Gone,
-            Some(bytes) if digest::of(&[&bytes]) == *written => Self::Ours,
-            Some(_) => Self::Changed,
-        })
-    }
-}
-
-/// Removes a command of ours, unless somebody changed it.
-fn take_away(path: &Path, written: &mainspring_kernel::Digest) -> Result {
-    match Left::of(path, written)? {
-        Left::Gone => {}
-        Left::Ours => remove(path)?,
-        Left::Changed => return Ok(format!("{} was changed since, and stays\n", path.shown())),
-    }
-    Ok(String::new())
+/// What becomes of a command of ours; `None` if it is gone already.
+fn left(name: &str, written: &Digest) -> Result<Option<OwnFile>> {
+    let path = path_text::from_text(name);
+    let becomes = match atomic::read(&path, limits::STATE_FILE)? {
+        None => return Ok(None),
+        Some(bytes) if digest::of(&[&bytes]) == *written => Becomes::Removed(""),
+        Some(_) => Becomes::Kept("was changed since"),
+    };
+    Ok(Some(OwnFile {
+        path: path.into_owned(),
+        becomes,
+    }))
 }
 
 /// The file without us: the very bytes of before, if nobody has changed it since we wrote it;
