@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 
 use crate::config::Reach;
-use crate::config::setting::Kind;
+use crate::config::setting::Notation;
 use crate::env::Environment;
 
 /// The width at which help texts are rendered.
@@ -151,14 +151,14 @@ fn configuration() {
                 "\n## `[{section}]`\n\n| setting | value | default | who may set it | variable | what it does |\n|---|---|---|---|---|---|\n"
             );
         }
-        let kind = match key.kind {
-            Kind::Switch => "true or false".to_owned(),
-            Kind::Number { most } => format!("a whole number up to {most}"),
-            Kind::Amount => "an amount".to_owned(),
-            Kind::Text => "text".to_owned(),
-            Kind::Choice(choices) => choices.join(", "),
-            Kind::Span => "a time span: `90s`, `30m`, `2h`, `90d`".to_owned(),
-            Kind::List => "a list of texts".to_owned(),
+        let kind = match key.notation {
+            Notation::Switch => "true or false".to_owned(),
+            Notation::Number { most } => format!("a whole number up to {most}"),
+            Notation::Amount => "an amount".to_owned(),
+            Notation::Text => "text".to_owned(),
+            Notation::Choice(choices) => choices.join(", "),
+            Notation::Span => "a time span: `90s`, `30m`, `2h`, `90d`".to_owned(),
+            Notation::List => "a list of texts".to_owned(),
         };
         let who = match key.reach {
             Reach::Anyone => "project, user",

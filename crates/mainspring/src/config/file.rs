@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::checks;
-use super::setting::{Key, Kind, Reach, Setting, Value, Writer};
+use super::setting::{Key, Notation, Reach, Setting, Value, Writer};
 use crate::env::Environment;
 use crate::hosts::text::excerpt;
 use crate::people::own_files::{self, Check, OwnFile};
@@ -160,43 +160,51 @@ fn settable(full: &str, writer: Writer) -> Result<&'static Key, fn(&str) -> Stri
 }
 
 fn setting(key: &Key, value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
-    self::value(key.kind, value)
+    self::value(key.notation, value)
         .map_err(|bad| wrong(bad.offset, format!("{}: {}", key.name, bad.problem)))
 }
 
 /// A value of this type.
 pub(super) fn typed<T: Setting>(value: &Spanned<DeValue<'_>>) -> Result<T, Wrong> {
-    let read = self::value(T::KIND, value)?;
+    let read = self::value(T::NOTATION, value)?;
     T::of(read).ok_or_else(|| wrong(value.span().start, "it is too large"))
 }
 
-fn value(kind: Kind, value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
+fn value(notation: Notation, value: &Spanned<DeValue<'_>>) -> Result<Value, Wrong> {
     let start = value.span().start;
-    let parse = |text: &str| kind.parse(text).map_err(|problem| wrong(start, problem));
-    match (kind, value.get_ref()) {
-        (Kind::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
-        (Kind::Number { .. } | Kind::Amount, DeValue::Integer(number)) => parse(number.as_str()),
-        (Kind::Amount, DeValue::Float(number)) => parse(number.as_str()),
-        (Kind::Text | Kind::Choice(_) | Kind::Span, DeValue::String(text)) => parse(text),
-        (Kind::List, DeValue::Array(items)) => {
+    let parse = |text: &str| {
+        notation
+            .parse(text)
+            .map_err(|problem| wrong(start, problem))
+    };
+    match (notation, value.get_ref()) {
+        (Notation::Switch, DeValue::Boolean(on)) => Ok(Value::Switch(*on)),
+        (Notation::Number { .. } | Notation::Amount, DeValue::Integer(number)) => {
+            parse(number.as_str())
+        }
+        (Notation::Amount, DeValue::Float(number)) => parse(number.as_str()),
+        (Notation::Text | Notation::Choice(_) | Notation::Span, DeValue::String(text)) => {
+            parse(text)
+        }
+        (Notation::List, DeValue::Array(items)) => {
             let items = items.iter().map(|item| match item.get_ref() {
                 DeValue::String(text) => Ok(text.clone().into_owned().into()),
                 _ => Err(wrong(item.span().start, "a text in quotes is wanted")),
             });
             items.collect::<Result<_, _>>().map(Value::List)
         }
-        (kind, _) => Err(wrong(start, format!("{} is wanted", wanted(kind)))),
+        (notation, _) => Err(wrong(start, format!("{} is wanted", wanted(notation)))),
     }
 }
 
-fn wanted(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Switch => "true or false",
-        Kind::Number { .. } => "a whole number",
-        Kind::Text | Kind::Choice(_) => "a text in quotes",
-        Kind::Span => "a time span in quotes, like \"2h\",",
-        Kind::List => "a list of texts",
-        Kind::Amount => "an amount, like 5 or 0.50,",
+fn wanted(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Switch => "true or false",
+        Notation::Number { .. } => "a whole number",
+        Notation::Text | Notation::Choice(_) => "a text in quotes",
+        Notation::Span => "a time span in quotes, like \"2h\",",
+        Notation::List => "a list of texts",
+        Notation::Amount => "an amount, like 5 or 0.50,",
     }
 }
 

@@ -219,7 +219,7 @@ impl Config {
             let Some(text) = env.var(name) else {
                 continue;
             };
-            match key.kind.parse(&text) {
+            match key.notation.parse(&text) {
                 Ok(value) => config.set(key, value, Source::Variable(name)),
                 Err(problem) => config.warnings.push(format!("${name}: {problem}")),
             }

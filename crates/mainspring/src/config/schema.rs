@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::setting::{Key, Kind};
+use super::setting::{Key, Notation};
 
 /// One object per section, one property per setting.
 pub(crate) fn schema() -> Value {
@@ -26,19 +26,19 @@ pub(crate) fn schema() -> Value {
 }
 
 fn property(key: &Key) -> Value {
-    let mut property = match key.kind {
-        Kind::Switch => json!({ "type": "boolean" }),
-        Kind::Number { most } => json!({ "type": "integer", "minimum": 0, "maximum": most }),
-        Kind::Amount => json!({ "type": "number", "minimum": 0 }),
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Choice(choices) => json!({ "enum": choices }),
-        Kind::Span => json!({ "type": "string", "examples": ["90s", "30m", "2h", "90d"] }),
-        Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+    let mut property = match key.notation {
+        Notation::Switch => json!({ "type": "boolean" }),
+        Notation::Number { most } => json!({ "type": "integer", "minimum": 0, "maximum": most }),
+        Notation::Amount => json!({ "type": "number", "minimum": 0 }),
+        Notation::Text => json!({ "type": "string" }),
+        Notation::Choice(choices) => json!({ "enum": choices }),
+        Notation::Span => json!({ "type": "string", "examples": ["90s", "30m", "2h", "90d"] }),
+        Notation::List => json!({ "type": "array", "items": { "type": "string" } }),
     };
     property["description"] = key.about.into();
-    property["default"] = match key.kind {
+    property["default"] = match key.notation {
         // As it is written, and not in milliseconds.
-        Kind::Span => key.default_text().into(),
+        Notation::Span => key.default_text().into(),
         _ => serde_json::to_value(key.default()).unwrap_or_default(),
     };
     property

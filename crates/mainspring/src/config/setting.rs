@@ -21,18 +21,18 @@ pub(crate) type List = Cow<'static, [Text]>;
 pub(crate) struct Key {
     /// `section.name`.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) notation: Notation,
     pub(crate) reach: Reach,
     pub(crate) variable: Option<&'static str>,
     pub(crate) about: &'static str,
     pub(crate) get: fn(&Settings) -> Value,
-    /// A value of another kind changes nothing.
+    /// A value of another notation changes nothing.
     pub(crate) set: fn(&mut Settings, Value),
 }
 
 /// What can be written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum Notation {
     Switch,
     Number {
         most: u64,
@@ -105,7 +105,7 @@ macro_rules! settings {
 
             pub(crate) const KEYS: &[$crate::config::Key] = &[$($crate::config::Key {
                 name: concat!(stringify!($section), ".", stringify!($field)),
-                kind: <$type as $crate::config::Setting>::KIND$(.up_to($most))?,
+                notation: <$type as $crate::config::Setting>::NOTATION$(.up_to($most))?,
                 reach: $crate::config::Reach::$reach,
                 variable: [$($variable)?].first().copied(),
                 about: concat!($($about),+).trim_ascii(),
@@ -128,11 +128,11 @@ pub(crate) fn owned(list: &[Text]) -> Vec<String> {
 
 /// A type that a setting can have.
 pub(crate) trait Setting: Sized {
-    const KIND: Kind;
+    const NOTATION: Notation;
 
     fn value(&self) -> Value;
 
-    /// `None`: the value is of another kind.
+    /// `None`: the value is of another notation.
     fn of(value: Value) -> Option<Self>;
 }
 
@@ -144,7 +144,7 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
 }
 
 impl<T: Choice> Setting for T {
-    const KIND: Kind = Kind::Choice(T::WORDS);
+    const NOTATION: Notation = Notation::Choice(T::WORDS);
 
     fn value(&self) -> Value {
         let mut pairs = T::WORDS.iter().zip(T::VALUES);
@@ -164,9 +164,9 @@ impl<T: Choice> Setting for T {
 }
 
 macro_rules! setting_types {
-    ($($type:ty: $variant:ident, $kind:expr;)+) => {$(
+    ($($type:ty: $variant:ident, $notation:expr;)+) => {$(
         impl Setting for $type {
-            const KIND: Kind = $kind;
+            const NOTATION: Notation = $notation;
 
             fn value(&self) -> Value {
                 Value::$variant(self.clone())
@@ -183,16 +183,16 @@ macro_rules! setting_types {
 }
 
 setting_types! {
-    bool: Switch, Kind::Switch;
-    u64: Number, Kind::Number { most: i64::MAX.unsigned_abs() };
-    Text: Text, Kind::Text;
-    Millis: Span, Kind::Span;
-    List: List, Kind::List;
-    Amount: Amount, Kind::Amount;
+    bool: Switch, Notation::Switch;
+    u64: Number, Notation::Number { most: i64::MAX.unsigned_abs() };
+    Text: Text, Notation::Text;
+    Millis: Span, Notation::Span;
+    List: List, Notation::List;
+    Amount: Amount, Notation::Amount;
 }
 
 impl Setting for u32 {
-    const KIND: Kind = Kind::Number {
+    const NOTATION: Notation = Notation::Number {
         most: u32::MAX as u64,
     };
 
@@ -205,7 +205,7 @@ impl Setting for u32 {
     }
 }
 
-impl Kind {
+impl Notation {
     pub(crate) const fn up_to(self, most: u64) -> Self {
         match self {
             Self::Number { .. } => Self::Number { most },
@@ -320,7 +320,7 @@ mod tests {
         for key in crate::config::keys() {
             let default = key.default();
             assert_eq!(
-                key.kind.parse(&default.plain()),
+                key.notation.parse(&default.plain()),
                 Ok(default),
                 "{}",
                 key.name
@@ -332,14 +332,14 @@ mod tests {
     fn a_value_is_stored_in_its_own_field() {
         let mut settings = Settings::DEFAULT;
         for key in crate::config::keys() {
-            let other = match key.kind {
-                Kind::Switch => Value::Switch(key.default() == Value::Switch(false)),
-                Kind::Number { most } => Value::Number(most),
-                Kind::Text => Value::Text("other".into()),
-                Kind::Choice(words) => Value::Text(words[words.len() - 1].into()),
-                Kind::Span => Value::Span(Millis(77_000)),
-                Kind::List => Value::List(vec!["other".into()].into()),
-                Kind::Amount => Value::Amount(Amount(7)),
+            let other = match key.notation {
+                Notation::Switch => Value::Switch(key.default() == Value::Switch(false)),
+                Notation::Number { most } => Value::Number(most),
+                Notation::Text => Value::Text("other".into()),
+                Notation::Choice(words) => Value::Text(words[words.len() - 1].into()),
+                Notation::Span => Value::Span(Millis(77_000)),
+                Notation::List => Value::List(vec!["other".into()].into()),
+                Notation::Amount => Value::Amount(Amount(7)),
             };
             (key.set)(&mut settings, other.clone());
             assert_eq!((key.get)(&settings), other, "{}", key.name);

@@ -21,6 +21,7 @@ use crate::people::own_files;
 use crate::people::trust::{Permission, ProjectSettings, Proposal};
 use crate::project::Project;
 use crate::setup::install::guard;
+use crate::setup::replace_in_repository;
 use crate::store::StateDir;
 
 /// Which file is changed.
@@ -86,11 +87,7 @@ impl File {
             return Ok(trust.waits());
         }
         match self.writer {
-            Writer::Project => {
-                let found = std::fs::symlink_metadata(&self.path).ok();
-                let kept = found.map(|found| found.permissions());
-                no_symlink::replace(&self.path, text.as_bytes(), kept.as_ref())?;
-            }
+            Writer::Project => replace_in_repository(&self.path, text)?,
             Writer::User => {
                 if let Some(folder) = self.path.parent() {
                     std::fs::create_dir_all(folder).map_err(Trouble::io("create", folder))?;
@@ -99,19 +96,19 @@ impl File {
             }
         }
         Ok(match trust {
-            Trust::NotNeeded => String::new(),
-            Trust::Follows => {
+            Standing::AsBefore => String::new(),
+            Standing::Follows => {
                 let proposal = Proposal::of(&cmd.env, &self.state, &self.project.root)?;
                 proposal.grant(&self.state, &self.project.root, cmd.env.now())?;
                 "you trust it as it is now\n".into()
             }
-            Trust::Waits(_) => trust.waits(),
+            Standing::Waits(_) => trust.waits(),
         })
     }
 
-    fn trust(&self, cmd: &CommandContext) -> Result<Trust> {
+    fn trust(&self, cmd: &CommandContext) -> Result<Standing> {
         if self.writer == Writer::User {
-            return Ok(Trust::NotNeeded);
+            return Ok(Standing::AsBefore);
         }
         let root = &self.project.root;
         let permission = Permission::look(&cmd.env, &self.state, root);
@@ -119,36 +116,36 @@ impl File {
             permission,
             Permission::Trusted(_) | Permission::BelowRoot { .. }
         ) {
-            return Ok(Trust::Waits("this project is not trusted"));
+            return Ok(Standing::Waits("this project is not trusted"));
         }
         Ok(match permission.settings(&cmd.env, root)? {
             ProjectSettings::Current(_) | ProjectSettings::None => match permission {
-                Permission::Trusted(_) => Trust::Follows,
-                _ => Trust::NotNeeded,
+                Permission::Trusted(_) => Standing::Follows,
+                _ => Standing::AsBefore,
             },
             ProjectSettings::Untrusted
             | ProjectSettings::Newer { .. }
             | ProjectSettings::Removed { .. }
             | ProjectSettings::Ignored { .. } => {
-                Trust::Waits("the file has changes that you did not trust yet")
+                Standing::Waits("the file has changes that you did not trust yet")
             }
         })
     }
 }
 
 /// Does the new text count?
-enum Trust {
-    NotNeeded,
+enum Standing {
+    AsBefore,
     /// The person who typed the command trusts what it writes.
     Follows,
     Waits(&'static str),
 }
 
-impl Trust {
+impl Standing {
     /// What the new text waits for, if it does.
     fn waits(&self) -> String {
         match self {
-            Self::NotNeeded | Self::Follows => String::new(),
+            Self::AsBefore | Self::Follows => String::new(),
             Self::Waits(why) => format!("{why}: `mainspring trust` lets it count\n"),
         }
     }
@@ -163,7 +160,7 @@ pub(super) fn set(name: &str, value: &str, which: Which, cmd: &CommandContext) -
         ))
         .hint(format!("mainspring config set {name} {value}")));
     }
-    let parsed = key.kind.parse(value);
+    let parsed = key.notation.parse(value);
     let parsed = parsed.map_err(|problem| CliError::usage(format!("{name}: {problem}")))?;
     let file = File::open(which, cmd)?;
     let mut document = file.document()?;
@@ -308,7 +305,7 @@ fn in_force(cmd: &CommandContext, key: &'static Key, file: &File, value: &Value)
         one.value != *value && *one.source != Source::File(file.path.as_path().into())
     });
     let mut told = match other {
-        Some(one) if matches!(file.trust(cmd)?, Trust::Waits(_)) => match one.source {
+        Some(one) if matches!(file.trust(cmd)?, Standing::Waits(_)) => match one.source {
             Source::Default => format!("until then the default, {}, counts\n", one.value),
             source => format!("until then {source} counts, with {}\n", one.value),
         },

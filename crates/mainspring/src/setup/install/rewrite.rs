@@ -11,6 +11,7 @@ use mainspring_store::{ShownPath as _, Trouble, atomic, digest, no_symlink, path
 use super::{CommandContext, Result};
 use crate::diff;
 use crate::hosts::install::{Scope, Settings};
+use crate::setup::replace_in_repository;
 
 /// A settings file, as it is and as it is to be.
 pub(super) struct Rewrite {
@@ -121,11 +122,7 @@ impl Rewrite {
         let path = &self.before.path;
         match (&self.after, self.scope) {
             (Some(text), Scope::User) => atomic::replace(path, text.as_bytes())?,
-            (Some(text), Scope::Project | Scope::Local) => {
-                let found = fs::symlink_metadata(path).ok();
-                let kept = found.map(|found| found.permissions());
-                no_symlink::replace(path, text.as_bytes(), kept.as_ref())?;
-            }
+            (Some(text), Scope::Project | Scope::Local) => replace_in_repository(path, text)?,
             (None, _) if path.exists() => no_symlink::remove(path)?,
             (None, _) => {}
         }
