@@ -1,5 +1,6 @@
 //! Events between stops: idle times, prompts, starts and ends of sessions.
 
+use super::super::work::FaultKind;
 use super::*;
 
 #[test]
@@ -262,7 +263,11 @@ fn a_trouble_of_the_watcher_is_told_at_the_next_prompt_once() {
     let effect = ask(&state, &watch, &facts, NOW, &EffectStatus::Clear)
         .need
         .expect("a look");
-    let lost = EffectStatus::Done(intent(effect), fault("please run: gh auth login"));
+    let signed_out = Outcome::Failed(Fault {
+        kind: FaultKind::SignedOut,
+        ..Fault::new("please run: gh auth login")
+    });
+    let lost = EffectStatus::Done(intent(effect), signed_out);
     let state = ask(&state, &watch, &facts, NOW, &lost).state;
     let prompt = event(
         "s1",
