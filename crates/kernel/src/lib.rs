@@ -20,7 +20,6 @@ pub mod client_queue;
 pub mod data;
 pub mod decision;
 pub mod deliberate;
-pub mod door;
 pub mod effect;
 pub mod event;
 pub mod hidden;
@@ -40,7 +39,6 @@ pub mod verbs;
 
 pub use decision::{Answer, Decision, HoldTexts, Note, Voice};
 pub use deliberate::{Case, Ruling, deliberate};
-pub use door::Door;
 pub use event::{Event, Kind};
 pub use ids::{Digest, Millis, SessionId, Uptime};
 pub use machine::Machine;

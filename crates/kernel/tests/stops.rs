@@ -81,7 +81,7 @@ impl Session {
     fn case(&mut self, act: &Act, kind: Kind) -> Case {
         self.deliveries += 1;
         let said = gate::Facts {
-            door: mainspring_kernel::Door::Hook,
+            by: gate::SwitchedOnBy::Switch,
             token: "TASKMASTER_DONE::mine".into(),
             heard: match act.says {
                 Says::Token => SpokenSignal::Said(Token),
@@ -201,7 +201,7 @@ fn loop_facts(act: &Act) -> looping::Facts {
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
         waits: false,
-        door: mainspring_kernel::Door::Hook,
+        rules: looping::LoopRules::default(),
         worktree: None,
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
+use std::slice;
 use std::time::Instant;
 
 use mainspring_kernel::block_ledger::Mark;
@@ -158,6 +159,14 @@ impl<'a> EventContext<'a> {
         match self.caller {
             Caller::DropIn { adapt, .. } => adapt,
             _ => None,
+        }
+    }
+
+    /// The machines that get the event.
+    pub(crate) fn machines(&self) -> &[Name] {
+        match &self.caller {
+            Caller::DropIn { machine, .. } => slice::from_ref(machine),
+            _ => Name::ALL,
         }
     }
 

@@ -10,7 +10,6 @@ pub(crate) mod panic;
 mod typed;
 
 use std::path::Path;
-use std::slice;
 use std::time::Duration;
 
 use mainspring_kernel::{Answer, Decision, Kind, Name, Note, SessionId};
@@ -166,8 +165,13 @@ pub(super) fn played(env: &Environment, payload: &Payload) -> Answer {
 }
 
 fn spoken(env: &Environment, payload: &Payload) -> Spoken {
-    decide_by(Asked::All, env, payload, payload.event.session.as_ref())
-        .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
+    decide_by(
+        Caller::Host(payload),
+        env,
+        payload,
+        payload.event.session.as_ref(),
+    )
+    .unwrap_or_else(|trouble| Spoken::plainly(let_go(env, payload, &trouble)))
 }
 
 /// An answer, and the words that this host is to be given it in.
@@ -204,7 +208,7 @@ pub(super) fn decide_among(
     payload: &Payload,
     named: Option<&SessionId>,
 ) -> Result<Answer, Trouble> {
-    let spoken = decide_by(Asked::DropIn(machine), env, payload, named);
+    let spoken = decide_by(Caller::drop_in(machine, payload), env, payload, named);
     if named.is_some() {
         sessions::note(env, payload);
     }
@@ -214,20 +218,12 @@ pub(super) fn decide_among(
 /// The answer to an event that does not come from a host.
 pub(super) fn decide_all(env: &Environment, payload: &Payload) -> Result<Answer, Trouble> {
     let session = payload.event.session.as_ref();
-    decide_by(Asked::All, env, payload, session).map(|spoken| spoken.answer)
-}
-
-/// Which machines an event is for.
-#[derive(Debug, Clone, Copy)]
-enum Asked {
-    All,
-    /// The one that a drop-in stands for.
-    DropIn(Name),
+    decide_by(Caller::Host(payload), env, payload, session).map(|spoken| spoken.answer)
 }
 
 /// The session's project is looked up, and bound, by `session`.
 fn decide_by(
-    asked: Asked,
+    caller: Caller<'_>,
     env: &Environment,
     payload: &Payload,
     session: Option<&SessionId>,
@@ -243,13 +239,9 @@ fn decide_by(
     };
     let project = project::of_event(env, &state, session, payload)?;
     let store = ProjectStore::new(state, &project.root);
-    let (caller, all) = match &asked {
-        Asked::All => (Caller::Host(payload), Name::ALL),
-        Asked::DropIn(asked) => (Caller::drop_in(*asked, payload), slice::from_ref(asked)),
-    };
     let context = EventContext::new(env, (project, store), caller);
     let mut machines = Vec::new();
-    for name in all {
+    for name in context.machines() {
         if machines::applies(*name, &context)? {
             machines.push(*name);
         }
@@ -329,8 +321,7 @@ fn with_trust_notice(context: &EventContext<'_>, mut answer: Answer) -> Answer {
         }
     }
     if !context.is_trusted() {
-        let asked = |name: &&Name| !context.is_drop_in() || context.is_registered(**name);
-        for name in Name::ALL.iter().filter(asked) {
+        for name in context.machines() {
             let waits = machines::waits_for_trust(*name, context);
             let news = waits.filter(|_| is_news(&format!("untrusted {name}")));
             answer.notes.extend(news.map(Note::ours));

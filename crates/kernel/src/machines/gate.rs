@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Name;
 use crate::data::Never;
-use crate::door::Door;
 use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
 use crate::machine::{ANY, Arrow, Input, Machine, OnContext, OnStop, SAME, Settled, Step};
@@ -45,7 +44,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Facts {
     #[serde(default)]
-    pub door: Door,
+    pub by: SwitchedOnBy,
     /// What the agent has to say: `<prefix>::<session>`.
     pub token: String,
     pub heard: SpokenSignal<Token>,
@@ -59,6 +58,17 @@ pub struct Facts {
     pub open_tasks: OpenTasks,
     #[serde(default)]
     pub talk: Talk,
+}
+
+/// What switched the gate on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchedOnBy {
+    /// A command or a setting.
+    #[default]
+    Switch,
+    /// The registration of the drop-in.
+    Registration,
 }
 
 /// How the agent gets the checklist.
@@ -283,9 +293,9 @@ fn await_at_stop(state: State, held: u32, input: &Input<'_, Gate>) -> Step<Gate,
     if works_on(&input.event.kind) {
         return Step::take("background", state, OnStop::Pass);
     }
-    let rule = match facts.door {
-        Door::Hook | Door::Command => "block",
-        Door::Compat => "registered",
+    let rule = match facts.by {
+        SwitchedOnBy::Switch => "block",
+        SwitchedOnBy::Registration => "registered",
     };
     refuse(rule, next, facts)
 }

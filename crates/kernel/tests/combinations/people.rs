@@ -152,7 +152,7 @@ pub(crate) fn input(name: Name, stand: Stand, price: Price) -> Option<MachineInp
 
 pub(crate) fn gate(stand: Stand) -> gate::Facts {
     gate::Facts {
-        door: mainspring_kernel::Door::Hook,
+        by: gate::SwitchedOnBy::Switch,
         token: "TASKMASTER_DONE::s".into(),
         heard: match stand {
             Stand::Passing => SpokenSignal::Said(Token),
@@ -187,7 +187,7 @@ pub(crate) fn looping(stand: Stand) -> looping::Facts {
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
         waits: false,
-        door: mainspring_kernel::Door::Hook,
+        rules: looping::LoopRules::default(),
         worktree: None,
     }
 }

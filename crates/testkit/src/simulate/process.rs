@@ -364,7 +364,7 @@ fn gate_facts(spoken: Spoken) -> gate::Facts {
         SpokenSignal::Nothing
     };
     gate::Facts {
-        door: mainspring_kernel::Door::Hook,
+        by: gate::SwitchedOnBy::Switch,
         token: "T".into(),
         heard,
         errors: RecentErrors::NotSeen,
@@ -393,7 +393,7 @@ fn loop_facts(delivery: &Delivery) -> looping::Facts {
         outer: looping::OuterGoesOn::AtOnce,
         owner: looping::OwnerLife::Live,
         waits: false,
-        door: mainspring_kernel::Door::Hook,
+        rules: looping::LoopRules::default(),
         worktree: None,
     }
 }

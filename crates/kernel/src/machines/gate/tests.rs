@@ -12,7 +12,7 @@ const NOW: crate::ids::Millis = crate::ids::Millis(1_000_000);
 
 fn facts() -> Facts {
     Facts {
-        door: Door::Hook,
+        by: SwitchedOnBy::Switch,
         token: "TASKMASTER_DONE::s-1".into(),
         heard: SpokenSignal::Nothing,
         errors: RecentErrors::NotSeen,
@@ -46,7 +46,7 @@ fn states() -> Vec<State> {
 fn all_facts() -> Vec<Facts> {
     let mut all = Vec::new();
     all.push(Facts {
-        door: Door::Compat,
+        by: SwitchedOnBy::Registration,
         ..facts()
     });
     for heard in [

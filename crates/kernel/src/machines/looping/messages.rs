@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Door, Ending, Facts, Frame, Mode, Run, Welcome};
+use super::{Ending, Facts, Frame, Mode, Run, Welcome};
 use crate::ids::{Millis, SessionId};
 use crate::receipt::times;
 
@@ -12,8 +12,7 @@ use crate::receipt::times;
 /// what else it has to know.
 pub(super) fn continuation(run: &Run, facts: &Facts, welcome: Welcome) -> String {
     let mut reason = format!("{} {GO_ON}", label(&run.top));
-    // The document fixes what the drop-in says.
-    if facts.door == Door::Compat {
+    if facts.rules.sentence_alone {
         reason.push_str(facts.worktree.as_deref().unwrap_or_default());
         return reason;
     }

@@ -23,7 +23,6 @@ pub use run::{Client, Ending, Frame, LoopOwner, MOST_FRAMES, Mode, Past, Run, St
 use self::owner::Ownership;
 use super::{InputOf, Name};
 use crate::data::Never;
-pub use crate::door::Door;
 use crate::effect::HasEffects;
 use crate::event::{Author, Background, Kind};
 use crate::ids::Millis;
@@ -57,10 +56,31 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub waits: bool,
     #[serde(default)]
-    pub door: Door,
-    /// For the drop-in: where the work on the frame's issue is done.
+    pub rules: LoopRules,
+    /// What follows the sentence where only that is said: where the work on the frame's issue is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
+}
+
+/// What the document of a public script wants otherwise than we do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LoopRules {
+    /// A loop needs no owner: it holds whoever stops, also where the host names no session, but
+    /// none whose loop is known to be another's.
+    pub for_anybody: bool,
+    /// The maximum is looked at before the signal, and ends every frame.
+    pub max_ends_all: bool,
+    /// The agent is told the document's sentence alone.
+    pub sentence_alone: bool,
+}
+
+impl LoopRules {
+    /// Those of the script that the drop-in stands for.
+    pub const OF_SCRIPT: Self = Self {
+        for_anybody: true,
+        max_ends_all: true,
+        sentence_alone: true,
+    };
 }
 
 /// How this session stands among those that work in its project: what a person began and gave to
@@ -195,7 +215,7 @@ impl Machine for Loop {
 
     fn on_stop(state: &State, input: &Input<'_, Self>) -> Step<Self, OnStop> {
         let here = input.event.session.as_ref();
-        if here.is_none() && input.facts.door == Door::Hook {
+        if here.is_none() && !input.facts.rules.for_anybody {
             return Step::ignore(state, OnStop::Pass);
         }
         let is_ours = |owner: &LoopOwner| here.is_none_or(|here| owner.is(here));
@@ -327,10 +347,9 @@ fn advance(mut run: Run, input: &Input<'_, Loop>, welcome: Welcome) -> Step<Loop
     if working && said.is_none() {
         return Step::take("background", State::Active(run), OnStop::Pass);
     }
-    // The document looks at the maximum first; to us, a signal at the last iteration is a signal.
-    let spent_first = facts.door == Door::Compat;
+    // To us, a signal at the last iteration is a signal.
     match said {
-        Some(ending) if !(spent_first && run.top.is_spent()) => {
+        Some(ending) if !(facts.rules.max_ends_all && run.top.is_spent()) => {
             run.updated = input.now;
             return complete("signal", run, ending, input);
         }
@@ -362,7 +381,7 @@ fn complete(
     input: &Input<'_, Loop>,
 ) -> Step<Loop, OnStop> {
     let facts = input.facts;
-    let at_once = facts.door == Door::Hook && facts.outer == OuterGoesOn::AtOnce;
+    let at_once = facts.outer == OuterGoesOn::AtOnce;
     let outer = run.below().filter(|outer| at_once && !outer.is_spent());
     let verdict = match outer {
         Some(outer) => OnStop::Next(messages::onward(&run.top, outer, ending, facts)),
@@ -371,9 +390,9 @@ fn complete(
     Step::take(rule, State::Completing { run, ending }, verdict)
 }
 
-/// The top frame has no iteration left. An inner one ends alone, unless the document says otherwise.
+/// The top frame has no iteration left. An inner one ends alone, unless the rules say otherwise.
 fn give_up(mut run: Run, input: &Input<'_, Loop>) -> Step<Loop, OnStop> {
-    if run.outer.is_empty() || input.facts.door == Door::Compat {
+    if run.outer.is_empty() || input.facts.rules.max_ends_all {
         let note = messages::spent(&run);
         return Step::take("max", State::Stuck(run), OnStop::Pass).note(note);
     }

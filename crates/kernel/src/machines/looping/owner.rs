@@ -1,8 +1,7 @@
 //! Who owns a loop. A loop never holds another session's stop.
 
 use super::{
-    Client, Door, Ending, Facts, Loop, LoopOwner, OtherSessions, OwnerLife, Past, Run, State,
-    messages,
+    Client, Ending, Facts, Loop, LoopOwner, OtherSessions, OwnerLife, Past, Run, State, messages,
 };
 use crate::event::{EndReason, Kind, StartSource};
 use crate::ids::SessionId;
@@ -19,8 +18,7 @@ pub(super) enum Ownership {
     Unclear,
 }
 
-/// Only a drop-in is asked by a session that it does not know: its document has no owners, so it
-/// holds whoever stops, but no session whose loop it knows to be another's.
+/// Without a name of its own, a session gets here only where a loop needs no owner.
 pub(super) fn ownership(run: &Run, here: Option<&SessionId>, facts: &Facts) -> Ownership {
     let Some(here) = here else {
         return Ownership::Ours(run.clone());
@@ -30,7 +28,7 @@ pub(super) fn ownership(run: &Run, here: Option<&SessionId>, facts: &Facts) -> O
             Ownership::Ours(owned(run, here, facts.client.or(*client)))
         }
         (LoopOwner::Nobody | LoopOwner::Next, company)
-            if facts.door == Door::Compat && company != OtherSessions::Helper =>
+            if facts.rules.for_anybody && company != OtherSessions::Helper =>
         {
             Ownership::Ours(owned(run, here, facts.client))
         }
@@ -56,15 +54,14 @@ pub(super) fn over<'a>(state: &'a State, input: &Input<'_, Loop>) -> Option<&'a 
         input.event.kind,
         Kind::Prompt { .. } | Kind::Expansion { .. }
     );
-    let compat = facts.door == Door::Compat;
     let ends = match (run.owner.session(), here) {
-        (_, None) => compat,
+        (_, None) => facts.rules.for_anybody,
         (Some(id), Some(here)) if id == here => !(prompted && facts.waits),
         (Some(_), Some(_)) => {
             let gone = facts.owner == OwnerLife::Gone && facts.company.is_attended();
             gone || was_cleared(run, input)
         }
-        (None, Some(_)) => compat || facts.company.is_attended(),
+        (None, Some(_)) => facts.rules.for_anybody || facts.company.is_attended(),
     };
     ends.then_some(run)
 }

@@ -71,14 +71,15 @@ fn seen() -> impl Strategy<Value = Facts> {
         )),
         prop::sample::select(Ending::ALL.to_vec()).prop_map(SpokenSignal::Said),
     ];
-    let doors = prop::sample::select(Vec::from([Door::Hook, Door::Compat]));
+    let rules = [LoopRules::default(), LoopRules::OF_SCRIPT];
+    let rules = prop::sample::select(Vec::from(rules));
     let client = prop::option::of(5..9_u32);
     let companies = prop::sample::select(COMPANIES.to_vec());
     let lives = prop::sample::select(Vec::from([OwnerLife::Live, OwnerLife::Gone]));
-    let seen = (heard, companies, client, doors, lives, any::<bool>());
-    seen.prop_map(|(heard, company, client, door, owner, waits)| Facts {
+    let seen = (heard, companies, client, rules, lives, any::<bool>());
+    seen.prop_map(|(heard, company, client, rules, owner, waits)| Facts {
         heard,
-        door,
+        rules,
         company,
         owner,
         waits,
@@ -124,10 +125,10 @@ proptest! {
             prop_assert!(after.owner.is(here), "not its own");
             prop_assert!(before.owner.session().is_none_or(|owner| owner == here));
             prop_assert!(before.owner.is(here) || facts.company != OtherSessions::Helper);
-            let attended = facts.company.is_attended() || facts.door == Door::Compat;
+            let attended = facts.company.is_attended() || facts.rules.for_anybody;
             prop_assert!(before.owner.is(here) || attended);
         } else {
-            prop_assert_eq!(facts.door, Door::Compat);
+            prop_assert!(facts.rules.for_anybody);
             prop_assert_eq!(&after.owner, &before.owner);
         }
         let mut expected = before.clone();
@@ -195,7 +196,7 @@ proptest! {
         let run = Run { owner: owner("somebody"), ..run };
         let cleared_here = facts.client == Some(Client(7))
             && event.kind == Kind::SessionStart { source: crate::event::StartSource::Clear };
-        let nameless = facts.door == Door::Compat && event.session.is_none();
+        let nameless = facts.rules.for_anybody && event.session.is_none();
         let left = facts.owner == OwnerLife::Gone && run.is_stale(Millis::seconds(now), facts.ttl);
         prop_assume!(!cleared_here && !nameless && !left);
         for state in [

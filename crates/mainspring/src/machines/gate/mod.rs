@@ -7,13 +7,13 @@ pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
 use mainspring_kernel::data::Never;
-use mainspring_kernel::door::Door;
 use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::gate::verbs::{Switch, in_force};
 use mainspring_kernel::machines::gate::{
-    Checklist, Facts, Gate, OpenTaskRule, OpenTasks, RecentErrors, State, Talk, Token, Transcript,
+    Checklist, Facts, Gate, OpenTaskRule, OpenTasks, RecentErrors, State, SwitchedOnBy, Talk,
+    Token, Transcript,
 };
 use mainspring_kernel::machines::{InputOf, Name, TransitionOf};
 use mainspring_kernel::spoken_signal::SpokenSignal;
@@ -32,6 +32,7 @@ pub(crate) struct Shell;
 
 #[derive(Debug)]
 pub(crate) struct Found {
+    by: SwitchedOnBy,
     switch: GateSwitch,
     switch_file: FoundFile,
     counter: FoundFile,
@@ -64,23 +65,28 @@ impl MachineShell for Shell {
             return Ok(None);
         };
         let switches = Switches::read(context, &session)?;
-        let on = is_on(context, &switches)?;
-        let ended = switches.session.stage == Progress::Ended;
-        if !on && !ended {
-            return Ok(None);
-        }
-        let (held, counter) = counter::read(context, &session)?;
-        let state = match switches.session.stage {
-            // The drop-in gets no prompt event, so nothing would end the `Said` state.
-            _ if context.is_registered(Name::Gate) => State::Waiting { held },
-            // Somebody else switched it on since.
-            Progress::Ended if on => State::Waiting { held },
-            stage => stage.state(held),
+        let by = if context.is_registered(Name::Gate) {
+            SwitchedOnBy::Registration
+        } else {
+            SwitchedOnBy::Switch
         };
-        let facts = facts(context, &session, state)?;
+        let stage = match (by, switches.session.stage) {
+            // The drop-in gets no prompt event, so nothing would end the `Said` state.
+            (SwitchedOnBy::Registration, _) => Progress::Waiting,
+            (SwitchedOnBy::Switch, stage) => match (is_on(context, &switches)?, stage) {
+                // Somebody else switched it on since.
+                (true, Progress::Ended) => Progress::Waiting,
+                (true, stage) | (false, stage @ Progress::Ended) => stage,
+                (false, _) => return Ok(None),
+            },
+        };
+        let (held, counter) = counter::read(context, &session)?;
+        let state = stage.state(held);
+        let facts = facts(context, &session, (state, by))?;
         Ok(Some(Loaded {
             input: InputOf::new(state, facts),
             found: Found {
+                by,
                 switch: switches.session,
                 switch_file: switches.session_file,
                 counter,
@@ -89,16 +95,14 @@ impl MachineShell for Shell {
     }
 
     fn files(
-        context: &EventContext<'_>,
+        _: &EventContext<'_>,
         _: &InputOf<Gate>,
         found: &Found,
         transition: &TransitionOf<Gate>,
     ) -> Result<Vec<FileChange>, Trouble> {
-        let (held, stage) = match transition.state {
-            State::Off | State::Ended | State::Kept => (0, Progress::of(transition.state)),
-            State::Waiting { held } => (held, Progress::Waiting),
-            State::Said { held } => (held, Progress::Said),
-            State::GaveUp { held } => (held, Progress::GaveUp),
+        let held = match transition.state {
+            State::Off | State::Ended | State::Kept => 0,
+            State::Waiting { held } | State::Said { held } | State::GaveUp { held } => held,
         };
         let counter = &found.counter;
         // If a count was read, its folder exists and has been checked.
@@ -111,9 +115,9 @@ impl MachineShell for Shell {
             counter.bytes.as_deref(),
             count.transpose()?,
         )];
-        if !context.is_registered(Name::Gate) {
+        if found.by == SwitchedOnBy::Switch {
             let switch = GateSwitch {
-                stage,
+                stage: Progress::of(transition.state),
                 ..found.switch.clone()
             };
             changes.push(switch::change(&found.switch_file, &switch)?);
@@ -121,10 +125,10 @@ impl MachineShell for Shell {
         Ok(changes)
     }
 
-    /// The document removes the count whenever the stop is allowed.
-    fn files_at_cap(context: &EventContext<'_>, found: &Found) -> Vec<FileChange> {
+    /// The document of the drop-in removes the count whenever the stop is allowed.
+    fn files_at_cap(_: &EventContext<'_>, found: &Found) -> Vec<FileChange> {
         let counter = &found.counter;
-        if !context.is_registered(Name::Gate) || counter.bytes.is_none() {
+        if found.by == SwitchedOnBy::Switch || counter.bytes.is_none() {
             return Vec::new();
         }
         vec![atomic::change(
@@ -202,9 +206,6 @@ impl Choice for TalkRule {
 
 /// Is the gate on for this session? The session's own switch overrides the project's.
 pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<bool, Trouble> {
-    if context.is_registered(Name::Gate) {
-        return Ok(true);
-    }
     let configured = if context.config()?.gate.enabled {
         Switch::On
     } else {
@@ -214,7 +215,11 @@ pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<b
     Ok(in_force == Switch::On)
 }
 
-fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Result<Facts, Trouble> {
+fn facts(
+    context: &EventContext<'_>,
+    session: &SessionId,
+    (state, by): (State, SwitchedOnBy),
+) -> Result<Facts, Trouble> {
     let config = context.config()?;
     let token = token(config, session);
     let listening = context.at_stop() && !matches!(state, State::Said { .. });
@@ -231,18 +236,26 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
         Some(_) | None => RecentErrors::NotSeen,
     };
     let first = matches!(state, State::Waiting { held: 0 } | State::Kept);
-    Ok(Facts {
-        door: if context.is_registered(Name::Gate) {
-            Door::Compat
-        } else {
-            Door::Hook
-        },
+    let facts = Facts {
+        by,
         token: token.line().to_owned(),
         heard,
         errors,
         max: config.gate.max,
-        transcript: length(context),
-        checklist: if owes && first && !context.is_drop_in() {
+        transcript: Transcript::Long,
+        checklist: Checklist::Skill,
+        open_tasks: OpenTasks::default(),
+        talk: Talk::Held,
+    };
+    if by == SwitchedOnBy::Registration {
+        let transcript = length(context);
+        return Ok(Facts {
+            transcript,
+            ..facts
+        });
+    }
+    Ok(Facts {
+        checklist: if owes && first {
             checklist::find(context)
         } else {
             Checklist::Skill
@@ -253,6 +266,7 @@ fn facts(context: &EventContext<'_>, session: &SessionId, state: State) -> Resul
             OpenTasks::default()
         },
         talk: talk(context, config, state),
+        ..facts
     })
 }
 
@@ -262,7 +276,7 @@ fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTa
     let Some(rule) = config.gate.open_tasks else {
         return OpenTasks::default();
     };
-    if context.is_drop_in() || said && rule == OpenTaskRule::Name {
+    if said && rule == OpenTaskRule::Name {
         return OpenTasks::default();
     }
     let list = tasks::list(context);
@@ -276,7 +290,7 @@ fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTa
 /// May a turn without tool use pass, and is this one? The end of the transcript may not be written
 /// yet; it is, if the agent's last words are there.
 fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
-    if config.gate.talk == TalkRule::Hold || context.is_drop_in() {
+    if config.gate.talk == TalkRule::Hold {
         return Talk::Held;
     }
     let asked = context.at_stop() && state == State::Kept;
@@ -295,9 +309,6 @@ pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
 
 /// Only the drop-in uses the length, because Claude Code names its sub-agents.
 fn length(context: &EventContext<'_>) -> Transcript {
-    if !context.is_registered(Name::Gate) {
-        return Transcript::Long;
-    }
     let has_lines = |transcript: transcript::Transcript| transcript.has_lines(SHORT);
     match context.transcript().map(has_lines) {
         Some(Ok(false)) => Transcript::Short,

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use mainspring_kernel::event::{Kind, StartSource};
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::Name;
-use mainspring_kernel::machines::looping::{LoopOwner, OwnerLife, Past, State};
+use mainspring_kernel::machines::looping::{LoopOwner, OwnerLife, Past, Run, State};
 use mainspring_kernel::{Millis, SessionId};
 use mainspring_store::{CHECKSUM, ShownPath as _, Trouble, atomic, file_name, no_symlink, seal};
 
@@ -186,10 +186,15 @@ fn was_cleared_here(context: &EventContext<'_>, state: &State) -> bool {
 pub(crate) fn left_for(context: &EventContext<'_>, kept: &StoredLoop) -> Option<SessionId> {
     let run = super::running(&kept.state)?;
     let id = run.owner.session()?;
-    let stale = run.is_stale(context.env.now(), super::ttl(context));
     let state = context.store.state();
     let is_live = || sessions::life(context.env, state, id).is_live();
-    (stale && !is_live()).then(|| id.clone())
+    (is_stale(context, run) && !is_live()).then(|| id.clone())
+}
+
+/// Did the loop make no progress for longer than its time? What comes of that is the kernel's to
+/// say: `Run::is_stale` and `owner::over`.
+pub(crate) fn is_stale(context: &EventContext<'_>, run: &Run) -> bool {
+    run.is_stale(context.env.now(), super::ttl(context))
 }
 
 /// Does this loop only wait for somebody to notice that it is over? It is stale, and is nobody's,
@@ -203,7 +208,7 @@ pub(crate) fn is_over(
         return false;
     };
     let owner = run.owner.session();
-    run.is_stale(context.env.now(), super::ttl(context))
+    is_stale(context, run)
         && (owner.is_none() || owner == here || left_for(context, kept).is_some())
 }
 

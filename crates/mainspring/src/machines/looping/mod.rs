@@ -13,7 +13,7 @@ use mainspring_kernel::effect::Intent;
 use mainspring_kernel::event::Kind;
 use mainspring_kernel::journal::FileChange;
 use mainspring_kernel::machines::looping::{
-    Client, Door, Ending, Facts, Loop, LoopOwner, Mode, OtherSessions, OuterGoesOn, OwnerLife,
+    Client, Ending, Facts, Loop, LoopOwner, LoopRules, Mode, OtherSessions, OuterGoesOn, OwnerLife,
     Past, Run, State,
 };
 use mainspring_kernel::machines::{InputOf, TransitionOf};
@@ -151,55 +151,52 @@ fn facts(context: &EventContext<'_>, kept: &StoredLoop) -> Result<Facts, Trouble
         (Some(run), true) => heard(context, run.top.mode),
         (Some(_) | None, _) => SpokenSignal::Nothing,
     };
-    let door = if context.is_drop_in() {
-        Door::Compat
-    } else {
-        Door::Hook
-    };
-    let hook = door == Door::Hook;
-    let repeat =
-        config.looping.repeat_prompt || run.is_some_and(|run| is_unheard(context, kept, run));
-    let nested = run.is_some_and(|run| !run.outer.is_empty());
-    let left = hook && loop_store::left_for(context, kept).is_some();
-    Ok(Facts {
+    let facts = Facts {
         heard,
         ttl: ttl(context),
-        company: run.map_or(OtherSessions::Alone, |run| company(context, run, left)),
+        company: OtherSessions::Alone,
         client: client(context),
-        prompt: (repeat && hook)
-            .then(|| prompt::text(context, kept, 0))
-            .flatten(),
-        outer_prompt: (nested && hook && context.at_stop())
-            .then(|| prompt::text(context, kept, 1))
-            .flatten(),
+        prompt: None,
+        outer_prompt: None,
         outer: config.looping.outer,
+        owner: OwnerLife::Live,
+        waits: run.is_some_and(|run| waits(context, run)),
+        rules: LoopRules::default(),
+        worktree: None,
+    };
+    let unattended = || other_sessions::unattended(context);
+    let not_own = run.filter(|run| !context.session().is_some_and(|here| run.owner.is(&here)));
+    if context.is_drop_in() {
+        return Ok(Facts {
+            company: not_own.and_then(|_| unattended()).unwrap_or(facts.company),
+            outer: OuterGoesOn::NextStop,
+            rules: LoopRules::OF_SCRIPT,
+            worktree: worktree::text(kept),
+            ..facts
+        });
+    }
+    let repeat =
+        config.looping.repeat_prompt || run.is_some_and(|run| is_unheard(context, kept, run));
+    let nested = run.is_some_and(|run| !run.outer.is_empty()) && context.at_stop();
+    let left = loop_store::left_for(context, kept).is_some();
+    // Other sessions matter only to a loop that is nobody's yet or was left behind, and to find
+    // them means a look at every live session.
+    let company = not_own.and_then(|run| match run.owner {
+        LoopOwner::Nobody => unattended().or_else(|| Some(other_sessions::of(context))),
+        LoopOwner::Session { .. } if !left => None,
+        LoopOwner::Session { .. } | LoopOwner::Next => unattended(),
+    });
+    Ok(Facts {
+        company: company.unwrap_or(facts.company),
+        prompt: repeat.then(|| prompt::text(context, kept, 0)).flatten(),
+        outer_prompt: nested.then(|| prompt::text(context, kept, 1)).flatten(),
         owner: if left {
             OwnerLife::Gone
         } else {
             OwnerLife::Live
         },
-        waits: run.is_some_and(|run| waits(context, run)),
-        door,
-        worktree: match door {
-            Door::Hook | Door::Command => None,
-            Door::Compat => worktree::text(kept),
-        },
+        ..facts
     })
-}
-
-/// Other sessions matter only to a loop that is nobody's yet or was left behind, and to find them means
-/// a look at every live session.
-fn company(context: &EventContext<'_>, run: &Run, left: bool) -> OtherSessions {
-    let own = context.session().is_some_and(|here| run.owner.is(&here));
-    let unattended = || other_sessions::unattended(context);
-    match run.owner {
-        _ if own => OtherSessions::Alone,
-        LoopOwner::Nobody if !context.is_drop_in() => {
-            unattended().unwrap_or_else(|| other_sessions::of(context))
-        }
-        LoopOwner::Session { .. } if !left && !context.is_drop_in() => OtherSessions::Alone,
-        _ => unattended().unwrap_or(OtherSessions::Alone),
-    }
 }
 
 /// Was the owner's agent let go, so that it waits for its person, who prompts now?
@@ -255,7 +252,7 @@ pub(crate) fn running(state: &State) -> Option<&Run> {
 /// The same, with what to type if nobody is there to go on with it.
 pub(crate) fn describe_here(context: &EventContext<'_>, state: &State) -> String {
     let said = describe(state);
-    if running(state).is_some_and(|run| run.is_stale(context.env.now(), ttl(context))) {
+    if running(state).is_some_and(|run| loop_store::is_stale(context, run)) {
         return format!(
             "{said}; it made no progress for longer than `loop.ttl`, so it is over and holds nobody"
         );

@@ -105,13 +105,7 @@ impl MachineShell for Shell {
         let Some((skill, place)) = invocation(context.env, payload) else {
             return Ok(None);
         };
-        if let Err(cause) = &place
-            && !context.is_drop_in()
-            && !may_have_list(context.env, payload, skill)
-        {
-            tell_once(context, "registry", || {
-                format!("no task list was looked for: {cause}")
-            });
+        if place.is_err() && !context.is_drop_in() && !may_have_list(context.env, payload, skill) {
             return Ok(None);
         }
         let stopped = context.orders()?.suspension(Name::Tasks, context.env.now());

@@ -87,12 +87,7 @@ fn a_skill_without_a_list_is_told_nothing_whatever_is_broken() {
     let env = TestEnv::new();
     let registry = env.home().join(".claude/plugins/installed_plugins.json");
     put(&registry, "{ no");
-    let said = invoke(&env, "flow:talk").json();
-    assert!(said["reason"].is_null(), "{said}");
-    assert!(said["hookSpecificOutput"].is_null(), "{said}");
-    let told = said["systemMessage"].as_str().unwrap();
-    assert!(told.contains("no task list was looked for"), "{told}");
-    assert_eq!(invoke(&env, "flow:talk").ok(), "", "once in a session");
+    assert_eq!(invoke(&env, "flow:talk").ok(), "");
     put(
         &env.home().join(".config/mainspring/config.toml"),
         "[tasks\n",

@@ -264,7 +264,7 @@ impl Protocol for Loops {
         let gate = MachineInput::Gate(InputOf::new(
             gate::State::Waiting { held: 0 },
             gate::Facts {
-                door: mainspring_kernel::Door::Hook,
+                by: gate::SwitchedOnBy::Switch,
                 token: "T".into(),
                 heard: SpokenSignal::Nothing,
                 errors: RecentErrors::NotSeen,
@@ -287,7 +287,7 @@ impl Protocol for Loops {
                 outer: looping::OuterGoesOn::AtOnce,
                 owner: looping::OwnerLife::Live,
                 waits: false,
-                door: looping::Door::Hook,
+                rules: looping::LoopRules::default(),
                 worktree: None,
             },
         ));

@@ -11,7 +11,7 @@ fn the_drop_in_says_its_documents_sentence_and_holds_whoever_stops() {
         heard: near,
         company: OtherSessions::Several,
         prompt: Some("Go.".to_string()),
-        door: Door::Compat,
+        rules: LoopRules::OF_SCRIPT,
         ..facts()
     };
     let sentence = "[ITERATION 2/3] Continue working on the task. Check your progress and either \
@@ -42,12 +42,15 @@ fn the_drop_in_says_its_documents_sentence_and_holds_whoever_stops() {
 #[test]
 fn a_signal_at_the_last_iteration_is_the_signal_but_not_to_the_drop_in() {
     let spent = State::Active(run(frame(Mode::Loop, 5, 5)));
-    for (door, rule) in [(Door::Hook, "signal"), (Door::Compat, "max")] {
+    for (rules, rule) in [
+        (LoopRules::default(), "signal"),
+        (LoopRules::OF_SCRIPT, "max"),
+    ] {
         let facts = Facts {
-            door,
+            rules,
             ..said(Ending::Complete)
         };
-        assert_eq!(at_stop(&spent, &facts).rule, rule, "{door:?}");
+        assert_eq!(at_stop(&spent, &facts).rule, rule, "{rules:?}");
     }
 }
 
@@ -67,7 +70,7 @@ fn an_inner_frame_that_is_used_up_ends_alone_but_not_in_the_drop_in() {
     assert_eq!(sent_on, State::Active(run(frame(Mode::Grind, 4, 100))));
 
     let compat = Facts {
-        door: Door::Compat,
+        rules: LoopRules::OF_SCRIPT,
         ..facts()
     };
     assert_eq!(at_stop(&State::Active(nested), &compat).rule, "max");

@@ -29,7 +29,7 @@ pub(super) fn facts() -> Facts {
         outer: OuterGoesOn::AtOnce,
         owner: OwnerLife::Live,
         waits: false,
-        door: Door::Hook,
+        rules: LoopRules::default(),
         worktree: None,
     }
 }
@@ -138,16 +138,16 @@ fn all_facts() -> Vec<Facts> {
     ] {
         for company in COMPANIES {
             for client in [None, Some(Client(7)), Some(Client(8))] {
-                for (door, owner) in [
-                    (Door::Hook, OwnerLife::Live),
-                    (Door::Hook, OwnerLife::Gone),
-                    (Door::Compat, OwnerLife::Live),
+                for (rules, owner) in [
+                    (LoopRules::default(), OwnerLife::Live),
+                    (LoopRules::default(), OwnerLife::Gone),
+                    (LoopRules::OF_SCRIPT, OwnerLife::Live),
                 ] {
                     all.push(Facts {
                         heard: heard.clone(),
                         company,
                         client,
-                        door,
+                        rules,
                         owner,
                         ..facts()
                     });
@@ -167,11 +167,10 @@ fn every_state_and_event_follows_the_table() {
                 let taken = step::<Loop>(&state, &event("mine", kind.clone()), &facts, NOW);
                 coverage.saw(taken.rule, Loop::label(&state));
                 let nameless = step::<Loop>(&state, &event("", kind.clone()), &facts, NOW);
-                match facts.door {
-                    Door::Hook | Door::Command => {
-                        assert_eq!(nameless.rule, "", "no session, no loop");
-                    }
-                    Door::Compat => coverage.saw(nameless.rule, Loop::label(&state)),
+                if facts.rules.for_anybody {
+                    coverage.saw(nameless.rule, Loop::label(&state));
+                } else {
+                    assert_eq!(nameless.rule, "", "no session, no loop");
                 }
             }
         }
@@ -495,15 +494,10 @@ fn an_outer_frame_goes_on_at_once_unless_it_is_used_up_or_the_person_chose_other
         outer: OuterGoesOn::NextStop,
         ..said(Ending::Done)
     };
-    let compat = Facts {
-        door: Door::Compat,
-        ..said(Ending::Done)
-    };
     for (outer, facts, at_once) in [
         (frame(Mode::Grind, 3, 100), said(Ending::Done), true),
         (frame(Mode::Grind, 100, 100), said(Ending::Done), false),
         (frame(Mode::Grind, 3, 100), next_stop, false),
-        (frame(Mode::Grind, 3, 100), compat, false),
     ] {
         let taken = at_stop(&State::Active(within(outer, inner())), &facts);
         assert_eq!(taken.said.starts_with("Next"), at_once, "{}", taken.said);
