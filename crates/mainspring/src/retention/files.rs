@@ -16,7 +16,7 @@ pub(super) const PATH_BYTES: u64 = 8 * 1024;
 
 /// What a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// The journal's current segment.
     Journal,
     /// A closed segment of the journal.
@@ -37,12 +37,12 @@ pub(super) enum Kind {
 pub(super) struct File {
     /// Relative to the project's state.
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: FileKind,
     pub(super) size: Size,
     pub(super) changed: Millis,
 }
 
-impl Kind {
+impl FileKind {
     pub(super) fn of(name: &str) -> Self {
         if name == journal::CURRENT {
             Self::Journal
@@ -110,7 +110,7 @@ fn of_check(dir: &Path, name: String) -> Vec<String> {
 fn look(dir: &Path, name: String) -> Option<File> {
     let (size, changed) = weigh(&dir.join(&name))?;
     Some(File {
-        kind: Kind::of(&name),
+        kind: FileKind::of(&name),
         name,
         size,
         changed,
@@ -126,7 +126,7 @@ pub(super) fn of_project(dir: &Path) -> Vec<File> {
 /// The files of one project that are old, oldest first.
 pub(super) fn old_of_project(dir: &Path, rules: &Rules) -> Vec<File> {
     let names = listed_of_project(dir).into_iter();
-    let names = names.filter(|name| Kind::of(name).gets_old());
+    let names = names.filter(|name| FileKind::of(name).gets_old());
     let files = names.filter_map(|name| look(dir, name));
     let mut old: Vec<File> = files.filter(|file| rules.is_old(file.changed)).collect();
     old.sort_unstable_by_key(|file| file.changed);
@@ -142,7 +142,7 @@ pub(super) fn swept_segments(state: &StateDir, rules: &Rules) -> Vec<PathBuf> {
         let journal = fs::symlink_metadata(dir.join(journal::CURRENT));
         current += journal.map_or(0, |meta| meta.len());
         let closed = names(&dir).into_iter();
-        let closed = closed.filter(|name| Kind::of(name) == Kind::Segment);
+        let closed = closed.filter(|name| FileKind::of(name) == FileKind::Segment);
         for file in closed.filter_map(|name| look(&dir, name)) {
             paths.push(dir.join(file.name));
             segments.push(Segment {
@@ -185,26 +185,26 @@ mod tests {
     #[test]
     fn every_file_has_its_kind_by_its_name() {
         for (name, kind) in [
-            ("journal.jsonl", Kind::Journal),
-            ("journal-000000000007.jsonl", Kind::Segment),
-            ("sessions/s.json", Kind::Session),
-            ("sessions/.s.json.mainspring", Kind::Session),
-            ("reviews/12", Kind::Review),
-            ("reviews.jsonl", Kind::Review),
-            ("reviews.old.jsonl", Kind::Review),
-            ("checks/tests/000001-1.log", Kind::Check),
-            ("checks/index-0123", Kind::Check),
-            ("checks/tree-0123", Kind::Check),
-            ("check.json", Kind::Machine),
-            ("loop.json.aside-0123abcd", Kind::Aside),
-            (".loop.json.mainspring", Kind::Aside),
-            ("loop.json", Kind::Machine),
-            ("review.json", Kind::Machine),
-            ("intent-claim.json", Kind::Machine),
-            ("lock", Kind::Machine),
-            ("root", Kind::Machine),
+            ("journal.jsonl", FileKind::Journal),
+            ("journal-000000000007.jsonl", FileKind::Segment),
+            ("sessions/s.json", FileKind::Session),
+            ("sessions/.s.json.mainspring", FileKind::Session),
+            ("reviews/12", FileKind::Review),
+            ("reviews.jsonl", FileKind::Review),
+            ("reviews.old.jsonl", FileKind::Review),
+            ("checks/tests/000001-1.log", FileKind::Check),
+            ("checks/index-0123", FileKind::Check),
+            ("checks/tree-0123", FileKind::Check),
+            ("check.json", FileKind::Machine),
+            ("loop.json.aside-0123abcd", FileKind::Aside),
+            (".loop.json.mainspring", FileKind::Aside),
+            ("loop.json", FileKind::Machine),
+            ("review.json", FileKind::Machine),
+            ("intent-claim.json", FileKind::Machine),
+            ("lock", FileKind::Machine),
+            ("root", FileKind::Machine),
         ] {
-            assert_eq!(Kind::of(name), kind, "{name}");
+            assert_eq!(FileKind::of(name), kind, "{name}");
         }
     }
 

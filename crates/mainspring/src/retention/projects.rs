@@ -13,7 +13,7 @@ use mainspring_platform::path::from_bytes;
 use mainspring_store::{Store, Trouble, atomic, is_deleted, read_json};
 use serde::Deserialize;
 
-use super::files::{self, File, Kind, PATH_BYTES, session_of};
+use super::files::{self, File, FileKind, PATH_BYTES, session_of};
 use super::{changed, names};
 use crate::limits;
 use crate::machines::effect_owner;
@@ -96,7 +96,7 @@ impl Stored {
             return Some(other.what());
         }
         let names = files::names_of_project(&self.dir).into_iter();
-        let mut of_machines = names.filter(|name| Kind::of(name) == Kind::Machine);
+        let mut of_machines = names.filter(|name| FileKind::of(name) == FileKind::Machine);
         let other = of_machines.find(|name| !["lock", "root", "gate.json"].contains(&&**name));
         other.map(|name| format!("{name} is kept there"))
     }
@@ -137,7 +137,7 @@ impl Stored {
         for name in names(&self.dir) {
             memory.reviews |= name.starts_with("intent-review");
             memory.checks |= name.starts_with("intent-check");
-            if Kind::of(&name) == Kind::Machine && name.ends_with(".json") {
+            if FileKind::of(&name) == FileKind::Machine && name.ends_with(".json") {
                 match atomic::read(&self.dir.join(name), limits::STATE_FILE) {
                     Ok(bytes) => memory.texts.extend(bytes),
                     Err(_) => memory.unreadable = true,
@@ -159,14 +159,14 @@ impl Stored {
             return false;
         }
         match (file.kind, session_of(&file.name)) {
-            (Kind::Session, Some(session)) => {
+            (FileKind::Session, Some(session)) => {
                 let facts = self.session(session, memory, starts == Some(session));
                 facts.is_some_and(|facts| rules.sweeps_session(&facts))
             }
-            (Kind::Review, _) => !memory.reviews,
-            (Kind::Check, _) => !memory.checks,
-            (Kind::Session | Kind::Aside, _) => true,
-            (Kind::Journal | Kind::Segment | Kind::Machine, _) => false,
+            (FileKind::Review, _) => !memory.reviews,
+            (FileKind::Check, _) => !memory.checks,
+            (FileKind::Session | FileKind::Aside, _) => true,
+            (FileKind::Journal | FileKind::Segment | FileKind::Machine, _) => false,
         }
     }
 

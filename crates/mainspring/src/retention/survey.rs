@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mainspring_kernel::retention::{Project, Rules};
 use serde::Serialize;
 
-use super::files::{self, File, Kind};
+use super::files::{self, File, FileKind};
 use super::projects::{self, Stored};
 use super::shared::{self, Shelf};
 use crate::store::StateDir;
@@ -57,13 +57,13 @@ impl Kinds {
         parts.into_iter().fold(self.journal, Size::plus)
     }
 
-    fn of_kind(&mut self, kind: Kind) -> &mut Size {
+    fn of_kind(&mut self, kind: FileKind) -> &mut Size {
         match kind {
-            Kind::Journal | Kind::Segment => &mut self.journal,
-            Kind::Session => &mut self.sessions,
-            Kind::Review => &mut self.reviews,
-            Kind::Check => &mut self.checks,
-            Kind::Aside | Kind::Machine => &mut self.machines,
+            FileKind::Journal | FileKind::Segment => &mut self.journal,
+            FileKind::Session => &mut self.sessions,
+            FileKind::Review => &mut self.reviews,
+            FileKind::Check => &mut self.checks,
+            FileKind::Aside | FileKind::Machine => &mut self.machines,
         }
     }
 }
