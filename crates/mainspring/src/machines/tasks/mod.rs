@@ -84,6 +84,7 @@ impl MachineShell for Shell {
 
     const ABOUT: &'static str = "lays out a skill's task list when the skill is invoked";
 
+    /// Nothing is asked about trust: the host has just run the SKILL.md beside the `fsm.json`.
     fn applies(context: &EventContext<'_>) -> Result<bool, Trouble> {
         match context.payload() {
             Some(payload) => Ok(concerns(context.env, payload) || peeks(context, payload)?),
