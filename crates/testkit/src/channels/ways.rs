@@ -76,7 +76,7 @@ pub(super) fn action(home: &Home, release: &Release) -> PathBuf {
     let added = fs::read_to_string(&path).expect("the action writes it");
     assert_eq!(added.trim_end(), bin.to_str().expect("a path in UTF-8"));
     let program = bin.join("mainspring");
-    let receipt = receipt(home);
+    let receipt = receipt(home, &program);
     let ran = home
         .command("bash")
         .args(["-ec", &step(1)])
@@ -103,7 +103,7 @@ fn step(number: usize) -> String {
 }
 
 /// A receipt of the project's one check, over another commit than the project's.
-fn receipt(home: &Home) -> PathBuf {
+fn receipt(home: &Home, program: &Path) -> PathBuf {
     let file = home.at("checks.json");
     if file.exists() {
         return file;
@@ -118,6 +118,7 @@ fn receipt(home: &Home) -> PathBuf {
     git(&["init", "--quiet"]);
     git(&["add", "mainspring.toml"]);
     git(&["commit", "--quiet", "-m", "Add a check"]);
+    ok(home.command(program).args(["trust", "--yes"]));
     let text = r#"{"v":1,"mainspring":"0","system":"s","checks":[{"name":"tests","result":"pass",
         "key":"","definition":"","pins":"","toolchain":"","environment":"","inputs":"","at":1,
         "took":1}]}"#;

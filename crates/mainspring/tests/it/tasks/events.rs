@@ -274,13 +274,7 @@ fn a_plugins_skill_is_found_through_the_registry() {
     let env = TestEnv::new().with("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     let missing = "Skill 'flow:ship' not found - installed_plugins.json is missing or malformed";
     let install = env.home().join(".claude/plugins/cache/market/flow/1.0");
-    // It may have no list, so only the person hears of the registry, once.
-    let said = invoke(&env, "flow:ship").json();
-    assert!(said["reason"].is_null(), "{said}");
-    assert!(
-        said["systemMessage"].as_str().unwrap().ends_with(missing),
-        "{said}"
-    );
+    // It may have no list, so nobody hears of the registry.
     assert_eq!(invoke(&env, "flow:ship").ok(), "");
     put(&install.join("skills/ship/fsm.json"), STEPS);
     let said = invoke(&env, "flow:ship").json();
