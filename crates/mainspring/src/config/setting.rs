@@ -49,10 +49,11 @@ pub(crate) enum Notation {
 /// Who may set it. The user may set everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// A trusted project's file, whatever its version: it starts nothing and speaks to nobody.
+    /// A trusted project's file, whatever its version: it starts nothing, speaks to nobody and
+    /// lets no agent go earlier.
     Anyone,
-    /// The version of a project's file that a person trusted: it starts something or speaks to
-    /// somebody, so a change asks again.
+    /// The version of a project's file that a person trusted: it starts something, speaks to
+    /// somebody or weakens a hold, so a change asks again.
     Trusted,
     /// Only the user, because it decides what is executed.
     User,

@@ -175,14 +175,14 @@ settings! {
         /// hold every session here until it says its done token
         enabled: bool = false, Trusted;
         /// the stop at which the gate gives up; 0 for never
-        max: u64 = 0, Anyone, variable "TASKMASTER_MAX";
+        max: u64 = 0, Trusted, variable "TASKMASTER_MAX";
         /// the start of the done token; `::` and the session's id follow
         prefix: Text = Text::Borrowed(PREFIX), Trusted, variable "TASKMASTER_DONE_PREFIX";
         /// open tasks of the agent's list: `name` names them when it holds, `hold` holds until they
         /// are completed, `ignore` does not look
-        open_tasks: Option<OpenTaskRule> = Some(OpenTaskRule::Name), Anyone;
+        open_tasks: Option<OpenTaskRule> = Some(OpenTaskRule::Name), Trusted;
         /// `pass`: right after the token was said, a turn without any tool use is not held
-        talk: TalkRule = TalkRule::Hold, Anyone;
+        talk: TalkRule = TalkRule::Hold, Trusted;
     }
 }
 

@@ -119,12 +119,12 @@ impl MachineShell for Shell {
 settings! {
     [loop] LoopSettings at looping {
         /// a loop without progress for longer than this is stale and does not go on
-        ttl: Millis = Millis::seconds(7_200), Anyone;
+        ttl: Millis = Millis::seconds(7_200), Trusted;
         /// repeat the loop's prompt at each iteration
-        repeat_prompt: bool = false, Anyone;
+        repeat_prompt: bool = false, Trusted;
         /// when the outer loop goes on after an inner one has ended: `at once`, or `next stop`,
         /// which lets the agent stop in between
-        outer: OuterGoesOn = OuterGoesOn::AtOnce, Anyone;
+        outer: OuterGoesOn = OuterGoesOn::AtOnce, Trusted;
     }
 }
 

@@ -67,9 +67,9 @@ settings! {
         /// own
         reset: Reset = Reset::All, Anyone;
         /// refuse to delete tasks that are in progress
-        guard_active: bool = false, Anyone;
+        guard_active: bool = false, Trusted;
         /// do not let the agent read fsm.json and SKILL.md; `FSM_BYPASS=1` allows it
-        guard_files: bool = false, Anyone;
+        guard_files: bool = false, Trusted;
     }
 }
 
