@@ -74,7 +74,6 @@ const COMMANDS: &[Row] = &[
     row(&[TRUST, PLAN],         &["plan", "set", "max_reviews", "4"],              Again::Nothing),
     row(&[TRUST, PLAN],         &["plan", "set", "tdd", "true"],                   Again::Nothing),
     row(&[TRUST, PLAN],         &["plan", "adopt", "--session", "s"],              Again::Nothing),
-    row(&[TRUST, PLAN],         &["plan", "review", "restart", "plan"],            Again::Changes),
     row(&[],                    &["pulse", "3"],                                   Again::Nothing),
     row(&[&["pulse", "3"]],     &["pulse", "off"],                                 Again::Nothing),
     row(&[],                    &["install", "--yes"],                             Again::Nothing),

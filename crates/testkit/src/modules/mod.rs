@@ -112,13 +112,13 @@ const ROOMS: [&str; 7] = [
     "children", "debug", "hook", "machines", "people", "setup", "show",
 ];
 
-/// The module that this one counts as. A machine's commands count apart from the machine: they
-/// are above everything that it does at an event.
+/// The module that this one counts as. A machine's settings and its commands count apart from the
+/// machine: the settings are below everything that it does at an event, the commands above.
 fn shortened(module: &str, depth: usize) -> String {
     let names: Vec<&str> = module.split("::").collect();
     let in_a_room = names.first().is_some_and(|first| ROOMS.contains(first));
-    let of_commands = names.iter().position(|name| *name == "commands");
-    let kept = match of_commands {
+    let apart = |name: &&str| in_a_room && matches!(*name, "commands" | "settings");
+    let kept = match names.iter().position(apart) {
         Some(at) => at + depth,
         None => depth + usize::from(in_a_room),
     };
@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// The cycles, and why they are there: docs/design/modules.md.
-    const WANTED: [&[&str]; 1] = [&["config", "context", "machines", "people::trust"]];
+    const WANTED: [&str; 4] = ["config", "context", "machines", "people::trust"];
 
     /// In a cycle, no module can be read without the code that calls it.
     #[test]
@@ -192,9 +192,9 @@ mod tests {
             let path = crate::clients::workspace().join("crates").join(name);
             let cycles = cycles(&graph(&source::of_crate(&path), 1));
             let wanted = |cycle: &BTreeSet<String>| {
-                let is_within =
-                    |wanted: &&[&str]| cycle.iter().all(|one| wanted.contains(&one.as_str()));
-                name == "mainspring" && WANTED.iter().any(is_within)
+                let is_wanted =
+                    |one: &String| one.ends_with("::settings") || WANTED.contains(&one.as_str());
+                name == "mainspring" && cycle.iter().all(is_wanted)
             };
             assert!(cycles.iter().all(wanted), "{name}: {cycles:?}");
         }

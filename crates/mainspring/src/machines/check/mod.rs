@@ -7,6 +7,7 @@ mod printed;
 mod proving_place;
 pub(crate) mod receipt;
 pub(crate) mod run;
+pub(crate) mod settings;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ use self::run::Runner;
 pub(crate) use self::stored::Stored;
 use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
-use crate::config::{Config, settings};
+use crate::config::Config;
 use crate::context::EventContext;
 use crate::machines::effect_owner;
 use crate::machines::tree::Tree;
@@ -54,15 +55,6 @@ pub(crate) struct Found {
 const NO_HOST: Millis = Millis::seconds(24 * 60 * 60);
 /// How often a run of another process is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
-
-settings! {
-    [checks] CheckSettings at checks {
-        /// after how many red stops since a prompt the agent is let go; 0: never
-        max: u32 = 5, Trusted, most 1_000;
-        /// how many checks run side by side
-        parallel: u32 = 2, Trusted, most 64;
-    }
-}
 
 impl MachineShell for Shell {
     type Machine = Check;

@@ -13,12 +13,12 @@ pub(crate) mod poll;
 pub(crate) mod programs;
 pub(crate) mod query;
 pub(crate) mod route;
-mod settings;
+pub(crate) mod settings;
 
 pub(crate) use change::Change;
 pub(crate) use effect::release;
 pub(crate) use places::place;
-pub(crate) use settings::{ClaimSettings, phrases};
+pub(crate) use settings::phrases;
 
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 mod checklist;
 pub(crate) mod commands;
 pub(crate) mod counter;
+pub(crate) mod settings;
 pub(crate) mod switch;
 
 use mainspring_kernel::SessionId;
@@ -22,7 +23,7 @@ use mainspring_store::{Trouble, atomic};
 use self::switch::{GateSwitch, Progress, Switches};
 use super::{FoundFile, HandedOn, Loaded, MachineShell, final_message, tasks};
 use crate::children::permit::Permit;
-use crate::config::{Choice, Config, Text, settings};
+use crate::config::Config;
 use crate::context::EventContext;
 use crate::signal::Signal;
 use crate::transcript::{self, ToolUse};
@@ -166,43 +167,8 @@ impl MachineShell for Shell {
     }
 }
 
-const PREFIX: &str = "TASKMASTER_DONE";
 /// If the host does not name sub-agents, a transcript with fewer lines counts as a sub-agent's.
 const SHORT: usize = 20;
-
-settings! {
-    [gate] GateSettings at gate {
-        /// hold every session here until it says its done token
-        enabled: bool = false, Trusted;
-        /// the stop at which the gate gives up; 0 for never
-        max: u64 = 0, Trusted, variable "TASKMASTER_MAX";
-        /// the start of the done token; `::` and the session's id follow
-        prefix: Text = Text::Borrowed(PREFIX), Trusted, variable "TASKMASTER_DONE_PREFIX";
-        /// open tasks of the agent's list: `name` names them when it holds, `hold` holds until they
-        /// are completed, `ignore` does not look
-        open_tasks: Option<OpenTaskRule> = Some(OpenTaskRule::Name), Trusted;
-        /// `pass`: right after the token was said, a turn without any tool use is not held
-        talk: TalkRule = TalkRule::Hold, Trusted;
-    }
-}
-
-/// `None`: nobody looks at them.
-impl Choice for Option<OpenTaskRule> {
-    const WORDS: &'static [&'static str] = &["name", "hold", "ignore"];
-    const VALUES: &'static [Self] = &[Some(OpenTaskRule::Name), Some(OpenTaskRule::Hold), None];
-}
-
-/// Is a turn without tool use held, right after the token was said?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TalkRule {
-    Hold,
-    Pass,
-}
-
-impl Choice for TalkRule {
-    const WORDS: &'static [&'static str] = &["hold", "pass"];
-    const VALUES: &'static [Self] = &[Self::Hold, Self::Pass];
-}
 
 /// Is the gate on for this session? The session's own switch overrides the project's.
 pub(crate) fn is_on(context: &EventContext<'_>, switches: &Switches) -> Result<bool, Trouble> {
@@ -290,7 +256,7 @@ fn open_tasks(context: &EventContext<'_>, config: &Config, said: bool) -> OpenTa
 /// May a turn without tool use pass, and is this one? The end of the transcript may not be written
 /// yet; it is, if the agent's last words are there.
 fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
-    if config.gate.talk == TalkRule::Hold {
+    if config.gate.talk == settings::TalkRule::Hold {
         return Talk::Held;
     }
     let asked = context.at_stop() && state == State::Kept;
@@ -304,7 +270,10 @@ fn talk(context: &EventContext<'_>, config: &Config, state: State) -> Talk {
 pub(crate) fn token(config: &Config, session: &SessionId) -> Signal {
     let prefix = &*config.gate.prefix;
     let is_usable = !prefix.trim().is_empty() && !prefix.contains(char::is_control);
-    Signal::token(if is_usable { prefix } else { PREFIX }, session.as_str())
+    Signal::token(
+        if is_usable { prefix } else { settings::PREFIX },
+        session.as_str(),
+    )
 }
 
 /// Only the drop-in uses the length, because Claude Code names its sub-agents.

@@ -6,6 +6,7 @@ pub(crate) mod jwz;
 pub(crate) mod loop_store;
 pub(crate) mod markdown;
 pub(crate) mod prompt;
+pub(crate) mod settings;
 mod worktree;
 
 use mainspring_kernel::data::Never;
@@ -24,7 +25,6 @@ use mainspring_store::Trouble;
 use self::loop_store::{LoopStore, StoredLoop};
 use super::{HandedOn, Loaded, MachineShell, final_message, other_sessions};
 use crate::children::permit::Permit;
-use crate::config::{Choice, settings};
 use crate::context::EventContext;
 use crate::env::name;
 use crate::signal::Signal;
@@ -116,27 +116,12 @@ impl MachineShell for Shell {
     }
 }
 
-settings! {
-    [loop] LoopSettings at looping {
-        /// a loop without progress for longer than this is stale and does not go on
-        ttl: Millis = Millis::seconds(7_200), Trusted;
-        /// repeat the loop's prompt at each iteration
-        repeat_prompt: bool = false, Trusted;
-        /// when the outer loop goes on after an inner one has ended: `at once`, or `next stop`,
-        /// which lets the agent stop in between
-        outer: OuterGoesOn = OuterGoesOn::AtOnce, Trusted;
-    }
-}
-
-impl Choice for OuterGoesOn {
-    const WORDS: &'static [&'static str] = &["at once", "next stop"];
-    const VALUES: &'static [Self] = &[Self::AtOnce, Self::NextStop];
-}
-
 /// A loop without progress for longer is stale. If the settings cannot be read, the default counts.
 fn ttl(context: &EventContext<'_>) -> Millis {
     let config = context.config();
-    config.map_or(LoopSettings::DEFAULT.ttl, |config| config.looping.ttl)
+    config.map_or(settings::LoopSettings::DEFAULT.ttl, |config| {
+        config.looping.ttl
+    })
 }
 
 /// The seed's switch, which is checked first.

@@ -1,6 +1,7 @@
 //! The shell of `pulse`: its state is one file, and its effect starts our own program.
 
 pub(crate) mod commands;
+pub(crate) mod settings;
 
 use std::time::Duration;
 
@@ -14,19 +15,11 @@ use mainspring_store::Trouble;
 use super::{FoundFile, HandedOn, Loaded, MachineShell, json_state};
 use crate::children::permit::Permit;
 use crate::children::process::Job;
-use crate::config::settings;
 use crate::context::EventContext;
 use crate::hosts::text::excerpt;
 
 #[derive(Debug)]
 pub(crate) struct Shell;
-
-settings! {
-    [pulse] PulseSettings at pulse {
-        /// how many stops `mainspring pulse` holds if you give no number
-        beats: u32 = 2, Anyone, most 100;
-    }
-}
 
 impl MachineShell for Shell {
     type Machine = Pulse;

@@ -9,7 +9,7 @@ pub(crate) mod memories;
 mod reading;
 pub(crate) mod record;
 pub(crate) mod reviewer;
-mod settings;
+pub(crate) mod settings;
 mod subject;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +33,6 @@ use mainspring_store::{Trouble, atomic, no_symlink};
 
 use self::directory::{PLANS, PlanDir, STATE};
 use self::memories::Memories;
-pub(crate) use self::settings::ReviewSettings;
 use super::{FoundFile, HandedOn, Loaded, MachineShell};
 use crate::children::permit::Permit;
 use crate::context::EventContext;

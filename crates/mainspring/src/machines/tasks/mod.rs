@@ -10,6 +10,7 @@ mod folders;
 mod locate;
 #[cfg(test)]
 mod schema;
+pub(crate) mod settings;
 pub(crate) mod source;
 
 use std::collections::BTreeSet;
@@ -33,7 +34,6 @@ use self::locate::Origin;
 use self::source::{Fault, Source};
 use super::{HandedOn, Loaded, MachineShell};
 use crate::children::permit::Permit;
-use crate::config::{Choice, settings};
 use crate::context::EventContext;
 use crate::env::{Environment, name};
 use crate::hosts::Payload;
@@ -59,23 +59,6 @@ pub(crate) struct Lists {
     client: ClientList,
     /// The client's own locks; `None` if nothing will be changed.
     _locks: Option<Held>,
-}
-
-settings! {
-    [tasks] TaskSettings at tasks {
-        /// whose tasks are deleted when a skill lays out its list: those of all skills, or only its
-        /// own
-        reset: Reset = Reset::All, Anyone;
-        /// refuse to delete tasks that are in progress
-        guard_active: bool = false, Trusted;
-        /// do not let the agent read fsm.json and SKILL.md; `FSM_BYPASS=1` allows it
-        guard_files: bool = false, Trusted;
-    }
-}
-
-impl Choice for Reset {
-    const WORDS: &'static [&'static str] = &["all", "skill"];
-    const VALUES: &'static [Self] = &[Self::All, Self::Skill];
 }
 
 impl MachineShell for Shell {

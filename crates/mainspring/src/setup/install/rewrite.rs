@@ -19,13 +19,13 @@ pub(super) struct Rewrite {
     pub(super) before: Settings,
     /// `None`: the file goes.
     pub(super) after: Option<String>,
-    pub(super) files: Vec<OwnFile>,
+    pub(super) files: Vec<PlannedFile>,
     /// What differs, line by line.
     differs: Vec<String>,
 }
 
 /// A file beside the settings: a command of ours.
-pub(super) struct OwnFile {
+pub(super) struct PlannedFile {
     pub(super) path: PathBuf,
     pub(super) becomes: Becomes,
 }
@@ -46,7 +46,7 @@ impl Rewrite {
         scope: Scope,
         before: Settings,
         after: Option<String>,
-        files: Vec<OwnFile>,
+        files: Vec<PlannedFile>,
     ) -> Self {
         Self {
             scope,
@@ -60,7 +60,7 @@ impl Rewrite {
     /// Is there anything to write?
     pub(super) fn is_any(&self) -> bool {
         let moves =
-            |file: &OwnFile| matches!(file.becomes, Becomes::Written(_) | Becomes::Removed(_));
+            |file: &PlannedFile| matches!(file.becomes, Becomes::Written(_) | Becomes::Removed(_));
         !self.differs.is_empty() || self.files.iter().any(moves)
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use mainspring_store::{ShownPath as _, atomic, digest, path_text};
 
-use super::rewrite::{Becomes, OwnFile, Rewrite};
+use super::rewrite::{Becomes, PlannedFile, Rewrite};
 use super::uninstall::restored;
 use super::{Args, CommandContext, Result};
 use crate::error::CliError;
@@ -227,7 +227,7 @@ fn own_file(
     path: PathBuf,
     wanted: Option<&'static str>,
     earlier: Option<&Installed>,
-) -> Result<Option<OwnFile>> {
+) -> Result<Option<PlannedFile>> {
     let there = atomic::read(&path, limits::STATE_FILE)?;
     let ours = |bytes: &[u8]| {
         let digest = digest::of(&[bytes]);
@@ -242,5 +242,5 @@ fn own_file(
         (Some(_), Some(_)) => Becomes::Kept("is not ours"),
         (None | Some(_), None) => return Ok(None),
     };
-    Ok(Some(OwnFile { path, becomes }))
+    Ok(Some(PlannedFile { path, becomes }))
 }

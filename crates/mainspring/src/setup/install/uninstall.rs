@@ -7,7 +7,7 @@ use mainspring_kernel::Digest;
 use mainspring_kernel::authority::Grounds;
 use mainspring_store::{ShownPath as _, Trouble, atomic, digest, path_text};
 
-use super::rewrite::{Becomes, OwnFile, Rewrite};
+use super::rewrite::{Becomes, PlannedFile, Rewrite};
 use super::{Chosen, CommandContext, Result, chosen, file};
 use crate::children::child_env::{self, PERSON};
 use crate::children::permit::Permit;
@@ -214,14 +214,14 @@ impl Removal {
 }
 
 /// What becomes of a command of ours; `None` if it is gone already.
-fn left(name: &str, written: &Digest) -> Result<Option<OwnFile>> {
+fn left(name: &str, written: &Digest) -> Result<Option<PlannedFile>> {
     let path = path_text::from_text(name);
     let becomes = match atomic::read(&path, limits::STATE_FILE)? {
         None => return Ok(None),
         Some(bytes) if digest::of(&[&bytes]) == *written => Becomes::Removed(""),
         Some(_) => Becomes::Kept("was changed since"),
     };
-    Ok(Some(OwnFile {
+    Ok(Some(PlannedFile {
         path: path.into_owned(),
         becomes,
     }))

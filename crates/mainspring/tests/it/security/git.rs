@@ -442,11 +442,11 @@ fn git_commands_are_made_in_one_place() {
         "machines/claim/programs.rs",
         "machines/looping/jwz.rs",
         "machines/pulse/mod.rs",
-        "notify.rs",
         "setup/doctor/programs.rs",
         "setup/install/uninstall.rs",
         "setup/man.rs",
         "setup/trial.rs",
+        "show/notify.rs",
     ];
     children.retain(|name| name != "process.rs");
     assert_eq!(children, known, "who starts a child");

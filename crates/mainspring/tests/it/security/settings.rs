@@ -281,6 +281,11 @@ fn a_link_to_another_users_settings_or_plugins_is_refused() {
     let refused = env.run(&["install", "--yes"]).failed();
     assert!(refused.contains("belongs to user 65534"), "{refused}");
     assert_eq!(tree(&theirs), before);
+    put(
+        &env.home()
+            .join(".claude/plugins/cache/m/flow/1.0/skills/steps/fsm.json"),
+        "[]",
+    );
     let asked = json!({
         "tool_name": "Skill", "tool_input": {"skill": "flow:steps"},
         "tool_response": {"success": true, "commandName": "flow:steps"},

@@ -117,10 +117,14 @@ fn try_out(one: &Broken) -> Result<(), String> {
     Ok(())
 }
 
+/// Without git, nothing but the folder itself tells that it is the same project.
 #[test]
-fn a_project_that_moved_is_known_by_its_old_name() {
+fn a_project_without_git_that_moved_is_known_by_its_old_name() {
     let bench = Bench::installed();
     let old = bench.env.project();
+    bench.env.run(&["untrust"]).ok();
+    fs::remove_dir_all(old.join(".git")).unwrap();
+    bench.env.run(&["trust", "--yes"]).ok();
     let new = bench.env.root().join("moved");
     fs::rename(&old, &new).unwrap();
     symlink(&new, &old).unwrap();

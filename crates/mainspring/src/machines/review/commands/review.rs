@@ -84,7 +84,7 @@ fn restart(args: &RestartArgs, cmd: &CommandContext) -> Result {
         let asked = asker.about(&opened)?;
         let step = verbs::restart(found, kind, task.as_ref(), asked)?;
         let files = changes(&opened.state_file, &opened.memories, &step.state)?;
-        let did = format!("a fresh cycle begins. {}", told(&found.id, &step.state));
+        let did = format!("the cycle is a fresh one. {}", told(&found.id, &step.state));
         Ok((files, did))
     })?;
     Ok(format!("{did}\n"))
