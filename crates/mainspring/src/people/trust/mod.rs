@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_starts_nothing_and_speaks_to_nobody_counts_at_once() {
+    fn a_change_that_starts_says_and_weakens_nothing_counts_at_once() {
         let place = Place::new();
         let check = "[[check]]\nname = \"t\"\nrun = [\"true\"]\n";
         let trusted = format!("[gate]\nenabled = true\n{check}");
@@ -376,7 +376,8 @@ mod tests {
         place.trust();
         for (text, counts) in [
             (format!("{trusted}# a word\n"), true),
-            (format!("{trusted}[loop]\nttl = \"3h\"\n"), true),
+            (format!("{trusted}[tasks]\nreset = \"skill\"\n"), true),
+            (format!("{trusted}[loop]\nttl = \"3h\"\n"), false),
             (format!("{trusted}[pulse]\nbeets = 3\n"), true),
             (format!("{trusted}[claim]\nproject = 7\n"), false),
             (format!("{trusted}retries = 1\n"), false),
